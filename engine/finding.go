@@ -1,0 +1,89 @@
+package engine
+
+import "time"
+
+// Severity ranks a finding. Colour never stands alone for it: the screen shows a word
+// and a sign too.
+type Severity uint8
+
+const (
+	SeverityOK      Severity = iota // nothing is wrong: line rate, or not enough seen yet
+	SeverityLimit                   // what bounds a healthy test: a core, the own -b or -w
+	SeverityWarning                 // costs speed and should be fixed
+	SeverityFault                   // broken
+)
+
+var severityNames = [...]string{"ok", "limit", "warning", "fault"}
+
+func (s Severity) String() string { return severityNames[min(int(s), len(severityNames)-1)] }
+
+// Confidence says how far a finding can be trusted. Only Sure findings become the
+// verdict before weaker ones.
+type Confidence uint8
+
+const (
+	Unsure Confidence = iota
+	Likely
+	Sure
+)
+
+var confidenceNames = [...]string{"unsure", "likely", "sure"}
+
+func (c Confidence) String() string { return confidenceNames[min(int(c), len(confidenceNames)-1)] }
+
+// Side is the host a piece of evidence comes from.
+type Side uint8
+
+const (
+	Local Side = iota // this computer
+	Far               // the other end
+	Path              // what lies between
+)
+
+var sideNames = [...]string{"local", "far", "path"}
+
+func (s Side) String() string { return sideNames[min(int(s), len(sideNames)-1)] }
+
+// Evidence is one number a finding rests on.
+type Evidence struct {
+	Name  string // "core 3 busy", "tcpi_rtt"
+	Value float64
+	Unit  string // base unit: "bit/s", "B", "s", "share", "1/s", ""
+	Side  Side
+	Age   time.Duration // since it was read
+}
+
+// Remedy is something the operator can do; the program never does it unasked.
+type Remedy struct {
+	Text       string // one sentence
+	Temporary  string // command that lasts until the next boot; may be empty
+	Persistent string // command or file that lasts; may be empty
+}
+
+// Finding is a cause, or the absence of one, with its proof. Code is the rule's number
+// in the project's list ("R10"); it stays stable. Text is the sentence for the screen: who
+// is full, the number, what to do.
+type Finding struct {
+	Code       string
+	Title      string // a few words: "one sending thread fills a core"
+	Text       string
+	Short      string // the same in at most 40 columns, for the smallest screen
+	Severity   Severity
+	Confidence Confidence
+	Side       Side
+	Dir        Direction // Upload or Download; Both when it concerns the host as a whole
+	Core       int       // the core it is about; -1 none
+	Evidence   []Evidence
+	Remedy     []Remedy
+	Press      string        // the key that helps ("+"), "" none
+	Proof      string        // the key action that would prove it: "+", "d", …; "" none
+	Since      time.Duration // session time at which it became visible
+}
+
+// Verdict is what the screen says about one direction: the first sure finding, and
+// what else holds.
+type Verdict struct {
+	Dir  Direction
+	Main Finding
+	Also []Finding
+}
