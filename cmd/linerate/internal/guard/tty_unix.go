@@ -1,0 +1,41 @@
+//go:build unix
+
+package guard
+
+import (
+	"io"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// survived are the signals that come from the terminal or are sent to a whole job. SIGTTOU
+// is among them because the watcher may restore the terminal from the background.
+var survived = []os.Signal{
+	syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGPIPE,
+	syscall.SIGTSTP, syscall.SIGTTOU, syscall.SIGTTIN,
+}
+
+// detached gives the watcher a session of its own, out of reach of Ctrl-C, Ctrl-Z and the
+// hang-up of the terminal.
+func detached() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+
+// remember reads the settings of the terminal and returns what restores them and leaves
+// the screen. The settings come first: setting them never waits for a stalled terminal.
+func remember(tty *os.File) (restore func(), err error) {
+	fd := int(tty.Fd())
+	before, err := unix.IoctlGetTermios(fd, getTermios)
+	if err != nil {
+		return nil, err
+	}
+	return func() {
+		// Without the raw mode of a dashboard it is no longer ours: after a kill -9 the
+		// shell may have been faster and set the terminal up for its own line editor.
+		now, err := unix.IoctlGetTermios(fd, getTermios)
+		if err != nil || now.Oflag&unix.OPOST == 0 || now.Lflag&unix.ISIG == 0 {
+			unix.IoctlSetTermios(fd, setTermios, before)
+		}
+		io.WriteString(tty, leaveScreen)
+	}, nil
+}
