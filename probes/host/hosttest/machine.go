@@ -1,0 +1,79 @@
+package hosttest
+
+import "net/netip"
+
+// Machine is what a fixture pretends to be.
+type Machine struct {
+	Name     string
+	Kernel   string // release
+	Platform string // PRETTY_NAME of os-release
+	Model    string // "model name" of cpuinfo
+	Cores    int
+	Hz       float64 // current frequency of every core; 0: no cpufreq folder, as in a virtual machine
+	MaxHz    float64
+	Governor string
+	NIC      NIC // the interface of the default route
+}
+
+// NIC is the one real interface of a fixture; lo is always there too.
+type NIC struct {
+	Name     string
+	PCI      string // address of the function, "0000:01:00.0"
+	Driver   string
+	SpeedBps float64
+	MTU      int
+	Queues   int // receive and transmit queues, each
+	LRO      bool
+	Source   netip.Addr // local address used for everything but loopback
+	Gateway  netip.Addr // of the default route
+}
+
+// N100 is the mini-PC of reference-results case 2: four cores, two ports of 10 Gbit/s
+// (the second without a link, so only one is here), Linux 6.1.
+func N100() Machine {
+	return Machine{
+		Name:     "minipc",
+		Kernel:   "6.1.0-18-amd64",
+		Platform: "Debian GNU/Linux 12 (bookworm)",
+		Model:    "Intel(R) N100",
+		Cores:    4,
+		Hz:       2.9e9,
+		MaxHz:    3.4e9,
+		Governor: "powersave",
+		NIC: NIC{
+			Name:     "enp1s0",
+			PCI:      "0000:01:00.0",
+			Driver:   "ixgbe",
+			SpeedBps: 10e9,
+			MTU:      1500,
+			Queues:   4,
+			Source:   netip.MustParseAddr("192.168.10.2"),
+			Gateway:  netip.MustParseAddr("192.168.10.1"),
+		},
+	}
+}
+
+// Workstation has 16 cores and a port of 25 Gbit/s with jumbo frames.
+func Workstation() Machine {
+	return Machine{
+		Name:     "workstation",
+		Kernel:   "6.8.0-45-generic",
+		Platform: "Ubuntu 24.04.1 LTS",
+		Model:    "AMD Ryzen 9 7950X 16-Core Processor",
+		Cores:    16, // SMT off
+		Hz:       5.1e9,
+		MaxHz:    5.881e9,
+		Governor: "performance",
+		NIC: NIC{
+			Name:     "enp65s0np0",
+			PCI:      "0000:41:00.0",
+			Driver:   "mlx5_core",
+			SpeedBps: 25e9,
+			MTU:      9000,
+			Queues:   16,
+			LRO:      true,
+			Source:   netip.MustParseAddr("10.0.0.1"),
+			Gateway:  netip.MustParseAddr("10.0.0.254"),
+		},
+	}
+}

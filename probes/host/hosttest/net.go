@@ -1,0 +1,81 @@
+package hosttest
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/netip"
+
+	"linerate/probes"
+	"linerate/probes/internal/rtnl"
+)
+
+const ethernetHeader = 14 // bytes per packet beyond the MTU
+
+// writeNIC lays the interface out as sysfs does: the folder below its PCI function, and
+// links to and from it.
+func (h *Host) writeNIC() {
+	n := h.machine.NIC
+	pci := "sys/devices/pci0000:00/" + n.PCI + "/"
+	h.write(pci+"vendor", "0x8086\n")
+	h.link(pci+"driver", "../../../bus/pci/drivers/"+n.Driver)
+	h.write("sys/bus/pci/drivers/"+n.Driver+"/bind", "")
+
+	h.interfaceFolder(pci+"net/"+n.Name, 2, 1, n.MTU, n.Queues)
+	h.link(pci+"net/"+n.Name+"/device", "../../../"+n.PCI)
+	h.write(pci+"net/"+n.Name+"/operstate", "up\n")
+	h.write(pci+"net/"+n.Name+"/speed", fmt.Sprintf("%.0f\n", n.SpeedBps/1e6))
+	h.write(pci+"net/"+n.Name+"/duplex", "full\n")
+	h.link("sys/class/net/"+n.Name, "../../devices/pci0000:00/"+n.PCI+"/net/"+n.Name)
+
+	lo := "sys/devices/virtual/net/lo"
+	h.interfaceFolder(lo, 1, 772, 65536, 1)
+	h.write(lo+"/operstate", "unknown\n")
+	h.link("sys/class/net/lo", "../../devices/virtual/net/lo")
+	h.writeLinks()
+}
+
+func (h *Host) interfaceFolder(folder string, index, arpType, mtu, queues int) {
+	h.write(folder+"/ifindex", itoa(index)+"\n")
+	h.write(folder+"/type", itoa(arpType)+"\n")
+	h.write(folder+"/mtu", itoa(mtu)+"\n")
+	h.write(folder+"/carrier", "1\n")
+	for q := range queues {
+		h.write(fmt.Sprintf("%s/queues/rx-%d/rps_cpus", folder, q), "0\n")
+		h.write(fmt.Sprintf("%s/queues/tx-%d/xps_cpus", folder, q), "0\n")
+	}
+}
+
+// writeLinks writes netlink.json: offloads, counters and routes.
+func (h *Host) writeLinks() {
+	h.t.Helper()
+	n := h.machine.NIC
+	frame := uint64(n.MTU + ethernetHeader)
+	saved := rtnl.Saved{
+		Links: map[string]rtnl.SavedLink{
+			"lo": {
+				Loopback: true, Up: true, MTU: 65536,
+				Features: map[string]bool{"tso": true, "gso": true, "gro": true, "lro": false},
+			},
+			n.Name: {
+				Up: true, MTU: n.MTU, Driver: n.Driver,
+				Features: map[string]bool{"tso": true, "gso": true, "gro": true, "lro": n.LRO},
+				Counters: probes.NICCounters{
+					RxBytes: h.rx, TxBytes: h.tx,
+					RxPackets: (h.rx + frame - 1) / frame, TxPackets: (h.tx + frame - 1) / frame,
+				},
+			},
+		},
+		Routes: []rtnl.SavedRoute{
+			{Dest: netip.MustParsePrefix("127.0.0.0/8"), Source: netip.MustParseAddr("127.0.0.1"), Link: "lo"},
+			{Dest: netip.MustParsePrefix("::1/128"), Source: netip.IPv6Loopback(), Link: "lo"},
+			{Dest: netip.PrefixFrom(n.Source, 32), Source: n.Source, Link: "lo"},
+			{Dest: netip.PrefixFrom(n.Source, 24).Masked(), Source: n.Source, Link: n.Name},
+			{Dest: netip.MustParsePrefix("0.0.0.0/0"), Source: n.Source, Gateway: n.Gateway, Link: n.Name},
+		},
+	}
+	text, err := json.MarshalIndent(saved, "", "  ")
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.write(rtnl.SavedFile, string(text))
+}

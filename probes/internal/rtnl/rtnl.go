@@ -1,0 +1,35 @@
+package rtnl
+
+import (
+	"io/fs"
+	"net/netip"
+
+	"linerate/probes"
+)
+
+// Link is one interface as RTM_GETLINK describes it.
+type Link struct {
+	Index    int
+	Name     string
+	Kind     string // IFLA_INFO_KIND: "veth", "bridge", "vlan" …; "" for a device without one
+	Tap      bool   // Kind is "tun" and the device carries Ethernet frames
+	Loopback bool
+	Up       bool // administratively up and with carrier, as far as the device knows
+	MTU      int  // bytes
+	Counters probes.NICCounters
+}
+
+// Route is the kernel's answer to "how would you send to this address?".
+type Route struct {
+	Source  netip.Addr
+	Gateway netip.Addr // invalid when the destination is on the link
+	Link    string     // name of the interface
+}
+
+// errUntold is what a device without an ethtool answer gives. Readings call it absent.
+var errUntold error = untold{}
+
+type untold struct{}
+
+func (untold) Error() string        { return "the device does not tell" }
+func (untold) Is(target error) bool { return target == fs.ErrNotExist }
