@@ -118,8 +118,7 @@ func (h *Host) Serve(t testing.TB, port int, name string, args ...string) {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
-	addr := net.JoinHostPort("127.0.0.1", fmt.Sprint(port))
-	if err := h.Do(func() error { return waitListen(t.Context(), addr) }); err != nil {
+	if err := h.Do(func() error { return awaitTaken(t.Context(), port) }); err != nil {
 		t.Fatalf("%s on %s: %v", name, h.Name, err)
 	}
 }

@@ -7,18 +7,18 @@ import (
 	"time"
 )
 
-// waitListen returns when something accepts connections at addr. It must run on a thread
-// of the right namespace, so it dials literal addresses in this goroutine only.
-func waitListen(ctx context.Context, addr string) error {
+// awaitTaken returns when some program listens on the port: it tries to take it itself,
+// since a connection would count as a test to an iperf3 server. It must run on a thread
+// of the right namespace.
+func awaitTaken(ctx context.Context, port int) error {
 	deadline := time.Now().Add(5 * time.Second)
-	for {
-		c, err := net.DialTimeout("tcp4", addr, time.Second)
-		if err == nil {
-			return c.Close()
+	for time.Now().Before(deadline) && ctx.Err() == nil {
+		ln, err := net.Listen("tcp", fmt.Sprintf(":%d", port))
+		if err != nil {
+			return nil
 		}
-		if time.Now().After(deadline) || ctx.Err() != nil {
-			return fmt.Errorf("nothing listens at %s: %w", addr, err)
-		}
-		time.Sleep(10 * time.Millisecond)
+		ln.Close()
+		time.Sleep(5 * time.Millisecond)
 	}
+	return fmt.Errorf("nothing listens on port %d", port)
 }
