@@ -206,4 +206,3 @@ func envInt(name string, otherwise int) int {
 	}
 	return v
 }
-
