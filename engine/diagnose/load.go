@@ -1,0 +1,217 @@
+package diagnose
+
+import (
+	"strings"
+	"time"
+
+	"linerate/engine"
+	"linerate/probes"
+)
+
+// AddLoad takes one reading of the host's load. Readings without a window (the first
+// one) replace all before, since they say why nothing is known.
+func (r *Recent) AddLoad(l probes.Load) {
+	if !l.Cores.Known() && !l.Threads.Known() && !l.Process.Known() {
+		r.loads = append(r.loads[:0], l)
+		return
+	}
+	if len(r.loads) == 1 && r.loads[0].Window <= 0 {
+		r.loads = r.loads[:0]
+	}
+	span := l.Window
+	for i := len(r.loads) - 1; i >= 0; i-- {
+		if span >= loadWindow {
+			r.loads = append(r.loads[:0], r.loads[i+1:]...)
+			break
+		}
+		span += r.loads[i].Window
+	}
+	r.loads = append(r.loads, l)
+}
+
+// Load is the mean of the last 2 s of what AddLoad took: each core, each thread and the
+// process, weighted by time. What the newest reading does not know stays unknown.
+func (r *Recent) Load() probes.Load {
+	if len(r.loads) == 0 {
+		why := "not read yet"
+		return probes.Load{
+			Cores:   probes.Unknown[[]probes.CoreLoad](probes.NotRead, why),
+			Threads: probes.Unknown[[]probes.ThreadLoad](probes.NotRead, why),
+			Process: probes.Unknown[probes.ThreadLoad](probes.NotRead, why),
+		}
+	}
+	last := &r.loads[len(r.loads)-1]
+	mean := probes.Load{At: last.At, Cores: last.Cores, Threads: last.Threads, Process: last.Process}
+	for i := range r.loads {
+		mean.Window += r.loads[i].Window
+	}
+	if last.Cores.Known() {
+		mean.Cores = probes.Got(r.meanCores(last.Cores.Value))
+	}
+	if last.Threads.Known() {
+		mean.Threads = probes.Got(r.meanThreads(last.Threads.Value))
+	}
+	if last.Process.Known() {
+		mean.Process = probes.Got(r.meanProcess(last.Process.Value))
+	}
+	return mean
+}
+
+func (r *Recent) meanCores(now []probes.CoreLoad) []probes.CoreLoad {
+	means := make([]probes.CoreLoad, len(now))
+	for place, c := range now {
+		sum, span := probes.CoreLoad{Core: c.Core}, 0.0
+		for i := range r.loads {
+			t := r.loads[i].Window.Seconds()
+			for _, l := range at(r.loads[i].Cores.Value, place) {
+				if l.Core != c.Core {
+					continue
+				}
+				span += t
+				sum.User += t * l.User
+				sum.System += t * l.System
+				sum.IRQ += t * l.IRQ
+				sum.SoftIRQ += t * l.SoftIRQ
+				sum.Steal += t * l.Steal
+				sum.Idle += t * l.Idle
+			}
+		}
+		if span <= 0 {
+			means[place] = c
+			continue
+		}
+		sum.User /= span
+		sum.System /= span
+		sum.IRQ /= span
+		sum.SoftIRQ /= span
+		sum.Steal /= span
+		sum.Idle /= span
+		means[place] = sum
+	}
+	return means
+}
+
+// at gives the element at a place as a slice of one, or none: a core that has gone
+// offline leaves its place to another.
+func at(cores []probes.CoreLoad, place int) []probes.CoreLoad {
+	if place >= len(cores) {
+		return nil
+	}
+	return cores[place : place+1]
+}
+
+func (r *Recent) meanThreads(now []probes.ThreadLoad) []probes.ThreadLoad {
+	means := make([]probes.ThreadLoad, len(now))
+	for place, t := range now {
+		means[place] = r.meanThread(t, func(l *probes.Load) (probes.ThreadLoad, bool) {
+			for _, u := range l.Threads.Value {
+				if u.TID == t.TID {
+					return u, true
+				}
+			}
+			return probes.ThreadLoad{}, false
+		})
+	}
+	return means
+}
+
+func (r *Recent) meanProcess(now probes.ThreadLoad) probes.ThreadLoad {
+	return r.meanThread(now, func(l *probes.Load) (probes.ThreadLoad, bool) { return l.Process.Get() })
+}
+
+// meanThread averages one thread, or the process, over the readings that have it; name
+// and core are those of now.
+func (r *Recent) meanThread(now probes.ThreadLoad, of func(*probes.Load) (probes.ThreadLoad, bool)) probes.ThreadLoad {
+	mean, span := now, 0.0
+	mean.User, mean.System = 0, 0
+	for i := range r.loads {
+		if u, ok := of(&r.loads[i]); ok {
+			t := r.loads[i].Window.Seconds()
+			span += t
+			mean.User += t * u.User
+			mean.System += t * u.System
+		}
+	}
+	if span <= 0 {
+		return now
+	}
+	mean.User /= span
+	mean.System /= span
+	return mean
+}
+
+// NewEnd makes one end of a load that covers some seconds. role is the end's own role in
+// the test.
+func NewEnd(load probes.Load, role engine.Role, age time.Duration) End {
+	e := End{Cores: load.Cores, Window: load.Window, Age: age}
+	if threads, ok := load.Threads.Get(); ok {
+		e.Threads = probes.Got(payloadThreads(threads, role))
+	} else {
+		e.Threads = probes.Unknown[[]Thread](load.Threads.Status, load.Threads.Why())
+	}
+	if p, ok := load.Process.Get(); ok {
+		e.Process = probes.Got(p.Busy())
+	} else {
+		e.Process = probes.Unknown[float64](load.Process.Status, load.Process.Why())
+	}
+	return e
+}
+
+// UnknownEnd is an end that nothing is known about, for one reason.
+func UnknownEnd(why string) End {
+	return End{
+		Cores:   probes.Unknown[[]probes.CoreLoad](probes.Absent, why),
+		Threads: probes.Unknown[[]Thread](probes.Absent, why),
+		Process: probes.Unknown[float64](probes.Absent, why),
+		Host:    probes.Unknown[probes.Host](probes.Absent, why),
+		NIC:     probes.Unknown[probes.NIC](probes.Absent, why),
+	}
+}
+
+// Names of the threads that move payload, after probes.ThreadPrefix.
+const (
+	senderMark   = probes.ThreadPrefix + "tx"
+	receiverMark = probes.ThreadPrefix + "rx"
+)
+
+// payloadThreads keeps the threads that move payload and says which way: a client's
+// senders and a server's receivers upload.
+func payloadThreads(all []probes.ThreadLoad, role engine.Role) []Thread {
+	threads := make([]Thread, 0, len(all))
+	for _, t := range all {
+		sends := strings.HasPrefix(t.Name, senderMark)
+		if !sends && !strings.HasPrefix(t.Name, receiverMark) {
+			continue
+		}
+		dir := engine.Download
+		if sends == (role == engine.Client) {
+			dir = engine.Upload
+		}
+		threads = append(threads, Thread{ThreadLoad: t, Dir: dir, Sends: sends})
+	}
+	return threads
+}
+
+// Split divides the threads of a process that runs both ends: those that move the
+// given streams are the client's, the rest the server's.
+func Split(load probes.Load, streams []engine.Counters) (client, server probes.Load) {
+	client, server = load, load
+	threads, ok := load.Threads.Get()
+	if !ok {
+		return client, server
+	}
+	own := make(map[int]bool, len(streams))
+	for i := range streams {
+		own[streams[i].TID] = true
+	}
+	var a, b []probes.ThreadLoad
+	for _, t := range threads {
+		if own[t.TID] {
+			a = append(a, t)
+		} else {
+			b = append(b, t)
+		}
+	}
+	client.Threads, server.Threads = probes.Got(a), probes.Got(b)
+	return client, server
+}

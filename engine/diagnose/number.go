@@ -1,0 +1,99 @@
+package diagnose
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"linerate/engine/unit"
+)
+
+// middle gives the median of values, which it sorts; false for none.
+func middle(values []float64) (float64, bool) {
+	if len(values) == 0 {
+		return 0, false
+	}
+	slices.Sort(values)
+	n := len(values)
+	if n%2 == 1 {
+		return values[n/2], true
+	}
+	return (values[n/2-1] + values[n/2]) / 2, true
+}
+
+// percent prints a share: "98 %". What is not quite all is never printed as all.
+func percent(share float64) string {
+	p := math.Round(share * 100)
+	if p >= 100 && share < 0.995 {
+		p = 99
+	}
+	return strconv.FormatFloat(p, 'f', 0, 64) + " %"
+}
+
+// gain prints a change: "+12 %", "−3 %", "±0 %".
+func gain(share float64) string {
+	p := math.Round(share * 100)
+	switch {
+	case p > 0:
+		return fmt.Sprintf("+%.0f %%", p)
+	case p < 0:
+		return fmt.Sprintf("−%.0f %%", -p)
+	}
+	return "±0 %"
+}
+
+// ofRate prints a rate beside the one it is compared with, in the same unit and with one
+// digit more for the second: "9.41 of 9.415 Gbit/s".
+func ofRate(rate, of float64) string {
+	scale, name := 1.0, "bit/s"
+	for _, next := range []string{"kbit/s", "Mbit/s", "Gbit/s", "Tbit/s"} {
+		if of < 1000*scale {
+			break
+		}
+		scale, name = scale*1000, next
+	}
+	return digits(rate/scale, 3) + " of " + digits(of/scale, 4) + " " + name
+}
+
+// digits prints v with n significant digits, but never less than its whole part.
+func digits(v float64, n int) string {
+	whole := 1
+	if v >= 10 {
+		whole = int(math.Log10(v)) + 1
+	}
+	return strconv.FormatFloat(v, 'f', max(0, n-whole), 64)
+}
+
+// flagRate prints bits per second as -b takes them: "1M", "2.5G".
+func flagRate(bps float64) string {
+	suffixes := []string{"", "K", "M", "G", "T"}
+	i := 0
+	for i < len(suffixes)-1 && bps >= 1000 {
+		bps /= 1000
+		i++
+	}
+	return strconv.FormatFloat(bps, 'f', -1, 64) + suffixes[i]
+}
+
+// count prints a number of things with their name: "1 core", "3 cores".
+func count(n int, name string) string {
+	if n == 1 {
+		return "1 " + name
+	}
+	return strconv.Itoa(n) + " " + name + "s"
+}
+
+// bare prints a rate for a line of 40 columns: "9.41G".
+func bare(bps float64) string {
+	s := unit.Rate(bps)
+	for i := range s {
+		if s[i] == ' ' {
+			if s[i+1] == 'b' {
+				return s[:i]
+			}
+			return s[:i] + string(s[i+1])
+		}
+	}
+	return s
+}

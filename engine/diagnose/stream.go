@@ -1,0 +1,132 @@
+package diagnose
+
+import (
+	"time"
+
+	"linerate/engine"
+	"linerate/probes"
+)
+
+// StreamWindow is one socket over the window of its Flow: what the kernel counted at
+// its begin and at its end. Its methods give the quantities the rules speak of.
+type StreamWindow struct {
+	ID    int // of the connection, the same at both ends
+	TID   int // thread that moves its bytes; 0 unknown
+	Bytes uint64
+	Span  time.Duration // between the two readings of TCP_INFO; between the counters where there are none
+
+	// Before and Now are TCP_INFO at the ends of the window; Info says how much of them
+	// is known, and why nothing is.
+	Before, Now engine.TCPInfo
+	Info        probes.Reading[int] // bytes of struct tcp_info that both have
+
+	// AppLimited is the share of the window's samples in which the kernel says that the
+	// program, not the network, limits the rate.
+	AppLimited probes.Reading[float64]
+	// Unread is how full the receive buffer is, 0 to 1: SO_MEMINFO rmem_alloc / rcvbuf.
+	Unread probes.Reading[float64]
+}
+
+// share is part/whole once the kernel has the fields up to end; unknown when it has
+// not, and when nothing happened to take a share of.
+func (w *StreamWindow) share(end int, part, whole float64) probes.Reading[float64] {
+	size, ok := w.Info.Get()
+	switch {
+	case !ok:
+		return probes.Unknown[float64](w.Info.Status, w.Info.Why())
+	case size < end:
+		return probes.Unknown[float64](probes.Absent, "this kernel's TCP_INFO is too short")
+	case whole <= 0:
+		return probes.Unknown[float64](probes.Absent, "nothing was sent")
+	}
+	return probes.Got(part / whole)
+}
+
+// Busy is fB: the share of the time in which the socket had something to send.
+func (w *StreamWindow) Busy() probes.Reading[float64] {
+	return w.share(engine.InfoBusyTime, float64(w.Now.BusyTime-w.Before.BusyTime), float64(w.Span))
+}
+
+// RwndLimited is fR: the share of the busy time in which the peer's window was full.
+func (w *StreamWindow) RwndLimited() probes.Reading[float64] {
+	return w.share(engine.InfoBusyTime, float64(w.Now.RwndLimited-w.Before.RwndLimited), float64(w.Now.BusyTime-w.Before.BusyTime))
+}
+
+// SndbufLimited is fS: the share of the busy time in which the send buffer was full.
+func (w *StreamWindow) SndbufLimited() probes.Reading[float64] {
+	return w.share(engine.InfoBusyTime, float64(w.Now.SndbufLimited-w.Before.SndbufLimited), float64(w.Now.BusyTime-w.Before.BusyTime))
+}
+
+// Retransmitted is p: retransmitted segments as a share of the data segments sent.
+func (w *StreamWindow) Retransmitted() probes.Reading[float64] {
+	return w.share(engine.InfoMinRTT, float64(w.Now.TotalRetrans-w.Before.TotalRetrans), float64(w.Now.DataSegsOut-w.Before.DataSegsOut))
+}
+
+// Spurious is pd: duplicates the peer reported, as a share of the retransmissions.
+func (w *StreamWindow) Spurious() probes.Reading[float64] {
+	return w.share(engine.InfoBytesSent, float64(w.Now.DSACKDups-w.Before.DSACKDups), float64(w.Now.TotalRetrans-w.Before.TotalRetrans))
+}
+
+// Queueing is Q: how far the round trip time lies above the least one seen.
+func (w *StreamWindow) Queueing() probes.Reading[time.Duration] {
+	q := w.share(engine.InfoMinRTT, 0, 1)
+	if !q.Known() {
+		return probes.Unknown[time.Duration](q.Status, q.Why())
+	}
+	return probes.Got(max(0, w.Now.RTT-w.Now.MinRTT))
+}
+
+// acked is what the peer has acknowledged in the window, bytes.
+func (w *StreamWindow) acked() probes.Reading[float64] {
+	return w.share(engine.InfoBytesAcked, float64(w.Now.BytesAcked-w.Before.BytesAcked), 1)
+}
+
+// Rate is the stream's goodput in bits/s: acknowledged bytes of a sender where the
+// kernel tells, else the bytes the program moved.
+func (w *StreamWindow) Rate(sender bool) float64 {
+	if w.Span <= 0 {
+		return 0
+	}
+	bytes := float64(w.Bytes)
+	if sender {
+		bytes = w.acked().Or(bytes)
+	}
+	return bytes * 8 / w.Span.Seconds()
+}
+
+// Between compares two readings of the same socket, taken at the given times.
+func Between(before, now *engine.Counters, beforeAt, nowAt time.Time) StreamWindow {
+	w := StreamWindow{
+		ID:    now.ID,
+		TID:   now.TID,
+		Bytes: now.Bytes - min(before.Bytes, now.Bytes),
+		Span:  nowAt.Sub(beforeAt),
+	}
+	switch {
+	case !now.TCP.Known():
+		w.Info = probes.Unknown[int](now.TCP.Status, now.TCP.Why())
+	case !before.TCP.Known():
+		w.Info = probes.Unknown[int](before.TCP.Status, before.TCP.Why())
+	case !now.TCPAt.After(before.TCPAt):
+		w.Info = probes.Unknown[int](probes.Failed, "TCP_INFO is not being read any more")
+	default:
+		w.Before, w.Now = before.TCP.Value, now.TCP.Value
+		w.Info = probes.Got(min(w.Before.Size, w.Now.Size))
+		if now.Sender && w.Info.Value >= engine.InfoBytesAcked {
+			w.Span = now.TCPAt.Sub(before.TCPAt)
+		}
+	}
+	return w
+}
+
+// median gives the middle of what the streams know of one quantity, and whether at
+// least one knows it.
+func median(streams []StreamWindow, quantity func(*StreamWindow) probes.Reading[float64]) (float64, bool) {
+	values := make([]float64, 0, len(streams))
+	for i := range streams {
+		if v, ok := quantity(&streams[i]).Get(); ok {
+			values = append(values, v)
+		}
+	}
+	return middle(values)
+}
