@@ -40,6 +40,7 @@ type TestInfo struct {
 	MSS       int    // bytes, of the control connection
 	SndBuf    int    // bytes granted on the first data socket
 	RcvBuf    int
+	Warnings  []string // what was asked of the sockets and not granted, one sentence each
 }
 
 // StreamInterval is one stream in one reporting interval.
@@ -194,4 +195,41 @@ type Counters struct {
 	TCP       probes.Reading[TCPInfo]
 	TCPAt     time.Time // when TCP was read
 	BaseAcked uint64    // tcpi_bytes_acked at TEST_RUNNING: a live sender figure is TCP.BytesAcked − BaseAcked
+}
+
+// ServerTest is one test that a server is running: a row of its live table. Rates come
+// from the Counters of two calls.
+type ServerTest struct {
+	ID       int // from 1, in order of the clients' arrival
+	Info     TestInfo
+	Elapsed  time.Duration // since TEST_RUNNING, omitted part included
+	Counters []Counters
+}
+
+// ServerEventKind says what a ServerEvent is about.
+type ServerEventKind uint8
+
+const (
+	ClientRefused ServerEventKind = iota // busy, over a limit, or not an iperf3 client
+	ClientAccepted
+	TestStarted
+	TestEnded // Result tells how
+)
+
+var serverEventNames = [...]string{"refused", "accepted", "started", "ended"}
+
+func (k ServerEventKind) String() string {
+	return serverEventNames[min(int(k), len(serverEventNames)-1)]
+}
+
+// ServerEvent is something a server did that is worth a line in its log. Text is that
+// line without the time, clean of control characters.
+type ServerEvent struct {
+	Time   time.Time
+	Kind   ServerEventKind
+	Client netip.AddrPort
+	Test   int // ServerTest.ID; 0 when no test came of it
+	Text   string
+	Err    error
+	Result *Result // of TestEnded
 }
