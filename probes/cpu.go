@@ -66,6 +66,10 @@ type ThreadTimes struct {
 	Name         string
 	User, System time.Duration
 	Core         int // the core it last ran on, column 39 of /proc/PID/task/TID/stat
+
+	// Run is User plus System by the scheduler's clock, exact to the nanosecond where
+	// the other two count in ticks of 10 ms; 0 where only ticks are known.
+	Run time.Duration
 }
 
 // ThreadLoad is one own thread over a window.
@@ -80,12 +84,29 @@ type ThreadLoad struct {
 // Busy is the share of one core that the thread used.
 func (l ThreadLoad) Busy() float64 { return l.User + l.System }
 
-// Since gives the thread's load over the window between two readings.
+// Since gives the thread's load over the window between two readings. A thread that was
+// born in the window has the zero ThreadTimes as its earlier reading.
 func (t ThreadTimes) Since(earlier ThreadTimes, window time.Duration) ThreadLoad {
 	l := ThreadLoad{TID: t.TID, Name: t.Name, Core: t.Core}
-	if window > 0 {
-		l.User = max(0, float64(t.User-earlier.User)/float64(window))
-		l.System = max(0, float64(t.System-earlier.System)/float64(window))
+	if window <= 0 {
+		return l
 	}
+	user, system := max(0, t.User-earlier.User), max(0, t.System-earlier.System)
+	l.User, l.System = float64(user)/float64(window), float64(system)/float64(window)
+	if t.Run == 0 {
+		return l
+	}
+	// The ticks only say how the exact time divides. Within less than a tick, take the
+	// division of the thread's whole life; before its first tick, call it system time,
+	// where threads that move bytes live.
+	if user+system == 0 {
+		user, system = t.User, t.System
+	}
+	share := 0.0
+	if user+system > 0 {
+		share = float64(user) / float64(user+system)
+	}
+	run := float64(max(0, t.Run-earlier.Run)) / float64(window)
+	l.User, l.System = run*share, run*(1-share)
 	return l
 }
