@@ -233,3 +233,11 @@ type ServerEvent struct {
 	Err    error
 	Result *Result // of TestEnded
 }
+
+// Transcript is what a Sink has printed for one test, for a client that asked for the
+// server's output (--get-server-output). A server that has one from its sink asks after
+// Begin … End and before it sends its own results: End is called with what is known then.
+type Transcript interface {
+	// Transcript gives the text, or an iperf3 JSON document when json is true.
+	Transcript() (output string, json bool)
+}
