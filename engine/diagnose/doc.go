@@ -1,9 +1,8 @@
 // Package diagnose says what holds a transfer back: it turns an [Evidence] into
 // findings, and findings into one verdict per direction that does not flap.
 //
-// engine/session builds the Evidence (with [Gather] and [Recent]) and shows what
-// [Tracker] says of it; a saved Evidence gives the same findings anywhere else. The
-// package never reads a file, a socket or a clock, never prints, and knows no units but
+// engine/session builds the Evidence, with [Recent] for what covers some seconds, and
+// shows what [Tracker] says of it. The package never reads a file, a socket or a clock, never prints, and knows no units but
 // base units: bits per second, bytes, shares from 0 to 1.
 //
 // # Rules

@@ -192,8 +192,9 @@ func payloadThreads(all []probes.ThreadLoad, role engine.Role) []Thread {
 	return threads
 }
 
-// Split divides the threads of a process that runs both ends: those that move the
-// given streams are the client's, the rest the server's.
+// Split divides the load of a computer that runs both ends: the threads that move the
+// given streams are the client's, the rest the server's. Where none is left the server
+// is another program, and nothing is known of its threads.
 func Split(load probes.Load, streams []engine.Counters) (client, server probes.Load) {
 	client, server = load, load
 	threads, ok := load.Threads.Get()
@@ -213,5 +214,10 @@ func Split(load probes.Load, streams []engine.Counters) (client, server probes.L
 		}
 	}
 	client.Threads, server.Threads = probes.Got(a), probes.Got(b)
+	if len(b) == 0 {
+		why := "the other end is another program"
+		server.Threads = probes.Unknown[[]probes.ThreadLoad](probes.Absent, why)
+		server.Process = probes.Unknown[probes.ThreadLoad](probes.Absent, why)
+	}
 	return client, server
 }

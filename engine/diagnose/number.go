@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"linerate/engine/unit"
 )
@@ -96,4 +97,12 @@ func bare(bps float64) string {
 		}
 	}
 	return s
+}
+
+// sentence makes the first letter a capital one.
+func sentence(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
 }

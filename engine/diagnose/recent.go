@@ -45,6 +45,7 @@ type way struct {
 	moved   time.Time
 	mark    sample // where the running second began
 	seconds []float64
+	windows []StreamWindow // given out with the last Flow
 }
 
 // NewRecent begins a step whose payload flows since start.
@@ -144,7 +145,8 @@ func (s *sample) find(id, place int) *engine.Counters {
 }
 
 // Flow sums up one direction at time now. What the other end sees is left unknown with
-// the given reason.
+// the given reason. The stream windows are overwritten by the next call for the same
+// direction.
 func (r *Recent) Flow(now time.Time, dir engine.Direction, farWhy string) Flow {
 	far := probes.Unknown[[]StreamWindow](probes.Absent, farWhy)
 	f := Flow{
@@ -178,6 +180,7 @@ func (r *Recent) Flow(now time.Time, dir engine.Direction, farWhy string) Flow {
 // and tells whether this end sends them.
 func (r *Recent) windows(dir engine.Direction) (streams []StreamWindow, sender bool) {
 	first, last := &r.samples[0], &r.samples[len(r.samples)-1]
+	streams = r.ways[dir].windows[:0]
 	for i := range last.streams {
 		c := &last.streams[i]
 		b := first.find(c.ID, i)
@@ -189,6 +192,7 @@ func (r *Recent) windows(dir engine.Direction) (streams []StreamWindow, sender b
 		streams = append(streams, w)
 		sender = c.Sender
 	}
+	r.ways[dir].windows = streams
 	return streams, sender
 }
 

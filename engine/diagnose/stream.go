@@ -94,6 +94,17 @@ func (w *StreamWindow) Rate(sender bool) float64 {
 	return bytes * 8 / w.Span.Seconds()
 }
 
+// appLimited is AppLimited as a quantity of the stream.
+func (w *StreamWindow) appLimited() probes.Reading[float64] { return w.AppLimited }
+
+// waiting is the part of what the socket holds that has not been sent even once: near 1
+// when the network is the brake, near 0 when the program is.
+func (w *StreamWindow) waiting() probes.Reading[float64] {
+	inFlight := float64(w.Now.Unacked) * float64(w.Now.SndMSS)
+	notSent := float64(w.Now.NotSentBytes)
+	return w.share(engine.InfoMinRTT, notSent, max(1, notSent+inFlight))
+}
+
 // Between compares two readings of the same socket, taken at the given times.
 func Between(before, now *engine.Counters, beforeAt, nowAt time.Time) StreamWindow {
 	w := StreamWindow{

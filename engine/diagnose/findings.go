@@ -1,0 +1,117 @@
+package diagnose
+
+import (
+	"time"
+
+	"linerate/engine"
+	"linerate/engine/unit"
+	"linerate/probes"
+)
+
+// from starts the list of a finding's numbers with those every finding about traffic
+// rests on.
+func (e *Evidence) from(dir engine.Direction, more ...engine.Evidence) []engine.Evidence {
+	f := e.flow(dir)
+	if g, ok := f.Rate.Get(); ok {
+		more = append(more, engine.Evidence{Name: "goodput " + dir.String(), Value: g, Unit: "bit/s", Side: engine.Local, Age: f.Age})
+	}
+	return more
+}
+
+// share is one number of one end.
+func (e *Evidence) share(name string, value float64, side engine.Side) engine.Evidence {
+	return engine.Evidence{Name: name, Value: value, Unit: "share", Side: side, Age: e.loads(side).Age}
+}
+
+// where names a side in front of "core": "" here, "far " there. On one computer
+// everything is here.
+func (e *Evidence) where(side engine.Side) string {
+	if e.side(side) == engine.Far {
+		return "far "
+	}
+	return ""
+}
+
+// side is the computer that a side's cores belong to.
+func (e *Evidence) side(side engine.Side) engine.Side {
+	if e.Test.SameHost {
+		return engine.Local
+	}
+	return side
+}
+
+// both is added to a sentence about cores that serve the two ends.
+func (e *Evidence) both() string {
+	if e.Test.SameHost {
+		return " Both ends run on this computer."
+	}
+	return ""
+}
+
+// nearCeiling tells how much of the link is used, 0 where that is not known.
+func (e *Evidence) nearCeiling(dir engine.Direction) float64 {
+	c, ok := e.Path.Ceiling.Get()
+	g, known := e.flow(dir).Rate.Get()
+	if !ok || !known || c.Bps <= 0 {
+		return 0
+	}
+	return g / c.Bps
+}
+
+// unpaced reports whether nothing on this computer holds the streams back on purpose.
+func (e *Evidence) unpaced() bool {
+	return e.Test.Spec.Bitrate <= 0 && e.Test.Spec.FQRate <= 0 && e.Test.LinkBps <= 0
+}
+
+// trial is what a change of the stream count did.
+type trial struct {
+	from, to int     // streams per direction
+	gain     float64 // share by which the sum of the direction changed
+}
+
+func (t trial) String() string {
+	return count(t.to, "stream") + " gave " + gain(t.gain) + " over " + unit.Count(float64(t.from))
+}
+
+// moreStreams compares the running step with the last one that had fewer streams and
+// was the same otherwise.
+func (e *Evidence) moreStreams(dir engine.Direction) (trial, bool) {
+	g, ok := e.flow(dir).Rate.Get()
+	if !ok {
+		return trial{}, false
+	}
+	for i := len(e.Steps) - 1; i >= 0; i-- {
+		s := e.Steps[i]
+		fewer := s.Spec
+		fewer.Streams = e.Test.Spec.Streams
+		if s.Spec.Streams >= e.Test.Spec.Streams || fewer != e.Test.Spec || s.Rates[dir] <= 0 {
+			continue
+		}
+		return trial{from: s.Spec.Streams, to: e.Test.Spec.Streams, gain: g/s.Rates[dir] - 1}, true
+	}
+	return trial{}, false
+}
+
+// helped is the least gain that says another stream is worth it: the stop rule of the
+// search for the best stream count.
+const helped = 0.05
+
+// peerCPU is the far process of the last finished step with the same direction that the
+// filter accepts.
+func (e *Evidence) peerCPU(accept func(*Step) bool) (Step, probes.Reading[float64]) {
+	for i := len(e.Steps) - 1; i >= 0; i-- {
+		s := &e.Steps[i]
+		if s.Spec.Direction == e.Test.Spec.Direction && accept(s) {
+			return *s, s.PeerCPU
+		}
+	}
+	return Step{}, probes.Unknown[float64](probes.NotRead, "its results come at the end of a step")
+}
+
+// total counts a step's streams over both directions.
+func (s *Step) total() int { return s.Spec.Streams * len(s.Spec.Direction.Dirs()) }
+
+// seconds prints a span in whole seconds: "4 s".
+func seconds(d time.Duration) string {
+	return unit.Count(d.Truncate(time.Second).Seconds()) + " s"
+}

@@ -1,0 +1,138 @@
+package diagnose
+
+import (
+	"fmt"
+	"math"
+
+	"linerate/engine"
+	"linerate/engine/unit"
+)
+
+const (
+	// reached is the part of an asked rate that counts as reaching it. A run of -b 20M
+	// showed 20.1 Mbit/s, one of a slower sender stays well below.
+	reached = 0.97
+	// pacedReached is lower, since the kernel's pacing counts headers too: --fq-rate 30M
+	// gave 28.0 to 28.7 Mbit/s of payload.
+	pacedReached = 0.9
+)
+
+// askedRate (R35): the test was asked for no more, and gets it.
+func askedRate(e *Evidence, dir engine.Direction) ruling {
+	spec := &e.Test.Spec
+	if spec.Bitrate <= 0 || e.Test.LinkBps > 0 {
+		return no("no -b was given")
+	}
+	f := e.flow(dir)
+	g, ok := f.Rate.Get()
+	if !ok {
+		return unseen("rate: " + f.Rate.Why())
+	}
+	// At low rates a window holds a few blocks only: what counts is a longer mean, and
+	// one block per stream may always be missing from it.
+	span := f.Window.Seconds()
+	if n := len(f.Seconds); float64(n) > span {
+		span, g = float64(n), mean(f.Seconds)
+	}
+	target := spec.Bitrate * float64(spec.Streams)
+	block := float64(spec.Block()*spec.Streams) * 8 / max(span, 1)
+	if g < reached*target-min(block, target/2) {
+		return no(fmt.Sprintf("%s asked", ofRate(g, target)))
+	}
+	flag := "-b " + flagRate(spec.Bitrate)
+	text := fmt.Sprintf("Your %s is the limit: %s is what was asked for", flag, unit.Rate(g))
+	if spec.Streams > 1 {
+		text += fmt.Sprintf(" of %d streams", spec.Streams)
+	}
+	return holds(engine.Finding{
+		Text:     text + "; without -b the link shows what it can do.",
+		Short:    "your " + flag + " is the limit",
+		Severity: engine.SeverityLimit, Confidence: engine.Sure, Side: e.side(e.Sender(dir)), Core: -1,
+		Evidence: e.from(dir, engine.Evidence{Name: "asked rate", Value: target, Unit: "bit/s", Side: engine.Local}),
+		Remedy:   []engine.Remedy{{Text: "Run without -b, or with a higher rate."}},
+	})
+}
+
+// paced (R36): the kernel, or the simulated link, holds the streams at a rate.
+func paced(e *Evidence, dir engine.Direction) ruling {
+	if e.Test.LinkBps > 0 {
+		return simulated(e, dir)
+	}
+	f := e.flow(dir)
+	g, ok := f.Rate.Get()
+	if !ok {
+		return unseen("rate: " + f.Rate.Why())
+	}
+	target, source := e.pacingRate(dir)
+	switch {
+	case target <= 0 && !f.Sender.Known():
+		return unseen("pacing: " + f.Sender.Why())
+	case target <= 0:
+		return no("the sockets are not paced")
+	case g < pacedReached*target:
+		return no(ofRate(g, target) + " paced")
+	}
+	return holds(engine.Finding{
+		Text:     fmt.Sprintf("Paced to %s by %s, and that is reached (%s).", unit.Rate(target), source, unit.Rate(g)),
+		Short:    "paced to " + unit.Rate(target),
+		Severity: engine.SeverityLimit, Confidence: engine.Sure, Side: e.side(e.Sender(dir)), Core: -1,
+		Evidence: e.from(dir, engine.Evidence{Name: "pacing rate", Value: target, Unit: "bit/s", Side: e.side(e.Sender(dir)), Age: f.Age}),
+		Remedy:   []engine.Remedy{{Text: "Run without --fq-rate, or with a higher rate."}},
+	})
+}
+
+// pacingRate sums what the kernel lets the sockets of one direction send, bits/s, and
+// says whose wish that is; 0 when at least one is not paced.
+func (e *Evidence) pacingRate(dir engine.Direction) (bps float64, source string) {
+	spec := &e.Test.Spec
+	if spec.FQRate > 0 {
+		return spec.FQRate * float64(spec.Streams), "your --fq-rate " + flagRate(spec.FQRate)
+	}
+	streams, _ := e.flow(dir).Sender.Get()
+	for i := range streams {
+		limit := streams[i].Now.MaxPacingRate
+		if streams[i].Info.Or(0) < engine.InfoPacing || limit == 0 || limit == math.MaxUint64 {
+			return 0, ""
+		}
+		bps += float64(limit) * 8
+	}
+	return bps, "SO_MAX_PACING_RATE"
+}
+
+// simulated tells what the simulated link gives to each stream.
+func simulated(e *Evidence, dir engine.Direction) ruling {
+	g, ok := e.flow(dir).Rate.Get()
+	if !ok {
+		return unseen("rate: " + e.flow(dir).Rate.Why())
+	}
+	each := e.Test.StreamBps
+	if each <= 0 {
+		each = e.Test.Spec.Bitrate
+	}
+	target := each * float64(e.Test.Spec.Streams)
+	link := SimulatedCeiling(e.Test.LinkBps)
+	switch {
+	case target <= 0:
+		return no("the simulated link does not hold single streams")
+	case target >= atCeiling*link.Bps:
+		return no("the streams together fill the simulated link")
+	case g < reached*target:
+		return no(ofRate(g, target) + " simulated")
+	}
+	return holds(engine.Finding{
+		Text: fmt.Sprintf("The simulated link gives each stream %s, %s of %s together: press + for another stream.",
+			unit.Rate(each), unit.Rate(g), unit.Rate(link.Bps)),
+		Short:    "simulated: " + bare(each) + " a stream, press +",
+		Severity: engine.SeverityLimit, Confidence: engine.Sure, Side: engine.Path, Core: -1,
+		Press: "+", Proof: "+",
+		Evidence: e.from(dir, engine.Evidence{Name: "simulated rate per stream", Value: each, Unit: "bit/s", Side: engine.Path}),
+	})
+}
+
+func mean(values []float64) float64 {
+	sum := 0.0
+	for _, v := range values {
+		sum += v
+	}
+	return sum / float64(max(1, len(values)))
+}

@@ -1,0 +1,153 @@
+package diagnose
+
+import (
+	"fmt"
+
+	"linerate/engine"
+)
+
+const (
+	// belowLink is the part of the ceiling up to which a full sending thread is called
+	// the limit: beyond it the link is about to be.
+	belowLink = 0.9
+	// driven is the least share of time a sender's socket has data, or of samples that
+	// say "application limited", when its thread is what limits it.
+	driven = 0.5
+	// backlog is the least fill of the receive buffer that shows the reader to be late.
+	backlog = 0.3
+	// smallBlock is a write so small that the system call costs more than the copy:
+	// 1500-byte writes gave 7.9 where 128 KiB gave 23 Gbit/s.
+	smallBlock = 16 << 10
+)
+
+// senderCore (R10): a sending thread needs a whole core, and others are free.
+func senderCore(e *Evidence, dir engine.Direction) ruling {
+	side := e.Sender(dir)
+	t, ok := e.busiest(side, dir, true).Get()
+	if !ok {
+		return unseen("sending threads: " + e.busiest(side, dir, true).Why())
+	}
+	cores, ok := e.cores(side).Get()
+	if !ok {
+		return unseen("cores: " + e.cores(side).Why())
+	}
+	free := freeBeside(cores, t.Core)
+	switch {
+	case t.Busy() < full:
+		return no(fmt.Sprintf("the busiest sending thread uses %s of a core", percent(t.Busy())))
+	case free == 0:
+		return no("no other core is free")
+	case e.nearCeiling(dir) >= belowLink:
+		return no(fmt.Sprintf("%s of what the link can carry is used", percent(e.nearCeiling(dir))))
+	}
+	where := e.where(side)
+	at, share := onCore(t, cores, where)
+	f := e.threadFinding(dir, side, t, share, free)
+	f.Text = fmt.Sprintf("One core is full of the sending thread (%s) while %s: press + for another stream.%s", at, sitIdle(free), e.both())
+	f.Short = fmt.Sprintf("%score %d full (sending): press +", where, t.Core)
+	f.Confidence = e.senderConfidence(dir)
+	f.Remedy = []engine.Remedy{{Text: "Add a stream: each has its own thread. iperf3 before 3.16 runs all of -P in one."}}
+	if b := e.Test.Spec.BlockSize; b > 0 && b < smallBlock {
+		f.Remedy = append(f.Remedy, engine.Remedy{Text: fmt.Sprintf("Drop -l %d: small writes cost more in system calls than in copying.", b)})
+	}
+	f.Remedy = append(f.Remedy, engine.Remedy{Text: "A larger MTU and zero copy (-Z) cost less CPU per byte."})
+	return holds(f)
+}
+
+// senderConfidence is sure when TCP agrees that the program is what limits: the socket
+// had data most of the time or was application-limited, and little waited unsent.
+func (e *Evidence) senderConfidence(dir engine.Direction) engine.Confidence {
+	streams, ok := e.flow(dir).Sender.Get()
+	if !ok {
+		return engine.Likely
+	}
+	busy, busyKnown := median(streams, (*StreamWindow).Busy)
+	app, appKnown := median(streams, (*StreamWindow).appLimited)
+	waiting, waitingKnown := median(streams, (*StreamWindow).waiting)
+	if !busyKnown && !appKnown || !waitingKnown {
+		return engine.Likely
+	}
+	if (busy >= driven || app >= driven) && waiting < driven {
+		return engine.Sure
+	}
+	return engine.Likely
+}
+
+// receiverCore (R11): a receiving thread needs a whole core.
+func receiverCore(e *Evidence, dir engine.Direction) ruling {
+	side := e.Receiver(dir)
+	t, ok := e.busiest(side, dir, false).Get()
+	if !ok {
+		return unseen("receiving threads: " + e.busiest(side, dir, false).Why())
+	}
+	if t.Busy() < full {
+		return no(fmt.Sprintf("the busiest receiving thread uses %s of a core", percent(t.Busy())))
+	}
+	late, known := e.readerLate(dir, side)
+	if known && !late {
+		return no("the receiving thread is busy but keeps up: its buffers are empty")
+	}
+	cores := e.cores(side).Or(nil)
+	where := e.where(side)
+	at, share := onCore(t, cores, where)
+	free := freeBeside(cores, t.Core)
+	f := e.threadFinding(dir, side, t, share, free)
+	f.Confidence = engine.Likely
+	if known {
+		f.Confidence = engine.Sure
+	}
+	f.Remedy = []engine.Remedy{
+		{Text: "Add a stream: each has its own thread."},
+		{Text: "Receive without copying.", Temporary: "--skip-rx-copy"},
+		{Text: "Keep the reader off the core that takes the interrupts, but in the same cache."},
+	}
+	f.Text = fmt.Sprintf("One core is full of the receiving thread (%s)", at)
+	if free > 0 {
+		f.Text += fmt.Sprintf(" while %s: press + for another stream.%s", sitIdle(free), e.both())
+		f.Short = fmt.Sprintf("%score %d full (receiving): press +", where, t.Core)
+	} else {
+		f.Text += ", and no other core is free: more streams cannot help much." + e.both()
+		f.Short = fmt.Sprintf("%score %d full (receiving)", where, t.Core)
+		f.Press, f.Proof = "", "d"
+	}
+	return holds(f)
+}
+
+// readerLate tells whether data waits for the receiving thread, and whether that is
+// known at all.
+func (e *Evidence) readerLate(dir engine.Direction, side engine.Side) (late, known bool) {
+	if rate, ok := e.Ends[side].Extra.WantZeroWindow.Get(); ok {
+		known = true
+		late = rate > 0
+	}
+	if streams, ok := e.flow(dir).Receiver.Get(); ok {
+		for i := range streams {
+			if fill, ok := streams[i].Unread.Get(); ok {
+				known = true
+				late = late || fill >= backlog
+			}
+		}
+	}
+	return late, known
+}
+
+// threadFinding has what R10 and R11 share.
+func (e *Evidence) threadFinding(dir engine.Direction, side engine.Side, t Thread, share float64, free int) engine.Finding {
+	here := e.side(side)
+	return engine.Finding{
+		Severity: engine.SeverityLimit, Side: here, Core: t.Core,
+		Press: "+", Proof: "+",
+		Evidence: e.from(dir,
+			e.share("thread "+t.Name, t.Busy(), here),
+			e.share(fmt.Sprintf("core %d busy", t.Core), share, here),
+			engine.Evidence{Name: "cores free", Value: float64(free), Side: here, Age: e.loads(side).Age}),
+	}
+}
+
+// sitIdle says how many cores have nothing to do: "1 sits idle", "3 sit idle".
+func sitIdle(n int) string {
+	if n == 1 {
+		return "1 sits idle"
+	}
+	return fmt.Sprintf("%d sit idle", n)
+}
