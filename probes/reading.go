@@ -72,6 +72,29 @@ func Unread[T any](err error) Reading[T] {
 	return Reading[T]{Status: status, Reason: err.Error()}
 }
 
+// Missing is an error whose whole text is the reason, for readers that know better words
+// than the kernel's "no such file or directory". errors.Is and Unread take it for what
+// its Status says.
+type Missing struct {
+	Status Status
+	Reason string
+}
+
+func (m Missing) Error() string { return m.Reason }
+
+// Is makes the error match the standard error of its status; see Unread.
+func (m Missing) Is(target error) bool {
+	switch target {
+	case fs.ErrNotExist:
+		return m.Status == Absent
+	case fs.ErrPermission:
+		return m.Status == Denied
+	case errors.ErrUnsupported:
+		return m.Status == Unsupported
+	}
+	return false
+}
+
 // Read is Got or Unread, for the usual (value, error) pair.
 func Read[T any](v T, err error) Reading[T] {
 	if err != nil {

@@ -68,8 +68,12 @@ func (r *threadReader) read(dst []probes.ThreadTimes) ([]probes.ThreadTimes, err
 	return dst, nil
 }
 
-// list gives the thread IDs in ascending order and closes the files of those gone.
+// list gives the thread IDs in ascending order and closes the files of those gone; in a
+// fixture, which replaces its files, those of all.
 func (r *threadReader) list() ([]int, error) {
+	if !r.live {
+		r.close()
+	}
 	if r.dir == nil {
 		dir, err := os.Open(r.path)
 		if err != nil {
@@ -132,9 +136,6 @@ func (r *threadReader) thread(tid int) (probes.ThreadTimes, error) {
 	times := probes.ThreadTimes{TID: tid, Name: t.name, User: s.user, System: s.system, Core: s.core}
 	if r.live {
 		times.Run = threadClock(tid)
-	} else {
-		// A fixture replaces its files, so an open one would show the past.
-		r.forget(tid)
 	}
 	return times, nil
 }

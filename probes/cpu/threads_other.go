@@ -3,8 +3,6 @@
 package cpu
 
 import (
-	"errors"
-	"fmt"
 	"runtime"
 
 	"linerate/probes"
@@ -17,5 +15,5 @@ func newThreadReader(string, bool) threadReader { return threadReader{} }
 func (threadReader) close() {}
 
 func (threadReader) read(dst []probes.ThreadTimes) ([]probes.ThreadTimes, error) {
-	return dst, fmt.Errorf("threads and their cores are read on Linux only, this is %s: %w", runtime.GOOS, errors.ErrUnsupported)
+	return dst, probes.Missing{Status: probes.Unsupported, Reason: "threads are read on Linux only, this is " + runtime.GOOS}
 }

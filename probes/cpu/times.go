@@ -18,7 +18,7 @@ import (
 )
 
 // errNoCoreTimes is for macOS, where gopsutil v3 needs cgo to ask the Mach host port.
-var errNoCoreTimes = fmt.Errorf("macOS tells core times only to programs built with cgo: %w", errors.ErrUnsupported)
+var errNoCoreTimes = probes.Missing{Status: probes.Unsupported, Reason: "macOS tells core times only to programs built with cgo"}
 
 // Times gives the times of every online core since boot, in order of core number.
 // Source: /proc/stat on Linux, kern.cp_times on FreeBSD, the performance information of

@@ -1,7 +1,7 @@
 package rtnl
 
 import (
-	"io/fs"
+	"fmt"
 	"net/netip"
 
 	"linerate/probes"
@@ -16,7 +16,7 @@ type Link struct {
 	Loopback bool
 	Up       bool // administratively up and with carrier, as far as the device knows
 	MTU      int  // bytes
-	Counters probes.NICCounters
+	Counters probes.Reading[probes.NICCounters]
 }
 
 // Route is the kernel's answer to "how would you send to this address?".
@@ -27,9 +27,9 @@ type Route struct {
 }
 
 // errUntold is what a device without an ethtool answer gives. Readings call it absent.
-var errUntold error = untold{}
+var errUntold = probes.Missing{Status: probes.Absent, Reason: "the device does not tell"}
 
-type untold struct{}
-
-func (untold) Error() string        { return "the device does not tell" }
-func (untold) Is(target error) bool { return target == fs.ErrNotExist }
+// noInterface is for a name that nobody has.
+func noInterface(name string) error {
+	return probes.Missing{Status: probes.Absent, Reason: fmt.Sprintf("there is no interface %q", name)}
+}

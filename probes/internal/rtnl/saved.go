@@ -59,7 +59,7 @@ func ReadSaved(root fs.FS) (*Saved, error) {
 func (s *Saved) find(name string) (SavedLink, error) {
 	l, ok := s.Links[name]
 	if !ok {
-		return l, fmt.Errorf("interface %s: %w", name, fs.ErrNotExist)
+		return l, noInterface(name)
 	}
 	return l, nil
 }
@@ -70,7 +70,7 @@ func (s *Saved) Link(_ context.Context, name string) (Link, error) {
 	if err != nil {
 		return Link{}, err
 	}
-	return Link{Name: name, Kind: l.Kind, Tap: l.Tap, Loopback: l.Loopback, Up: l.Up, MTU: l.MTU, Counters: l.Counters}, nil
+	return Link{Name: name, Kind: l.Kind, Tap: l.Tap, Loopback: l.Loopback, Up: l.Up, MTU: l.MTU, Counters: probes.Got(l.Counters)}, nil
 }
 
 // Route gives the saved answer to RTM_GETROUTE.

@@ -1,0 +1,150 @@
+package nic
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"net/netip"
+	"os"
+
+	"linerate/probes"
+	"linerate/probes/internal/rtnl"
+)
+
+// Reader reads the interfaces of one computer. It holds no state and is safe for
+// concurrent use.
+type Reader struct {
+	root   fs.FS // holds sys
+	kernel kernel
+}
+
+// kernel is what rtnl.Kernel asks the running system and rtnl.Saved a fixture.
+type kernel interface {
+	Link(ctx context.Context, name string) (rtnl.Link, error)
+	Route(ctx context.Context, dest netip.Addr) (rtnl.Route, error)
+	Driver(name string) (string, error)
+	Offloads(name string) probes.Offloads
+	Channels(name string) (rx, tx int, err error)
+}
+
+// New reads this computer.
+func New() *Reader { return &Reader{root: os.DirFS("/"), kernel: rtnl.Kernel{}} }
+
+// NewAt reads the fixture tree at dir: sys for what sysfs has, and netlink.json, in
+// the format of rtnl.Saved, for the rest. Without that file every answer is an error.
+func NewAt(dir string) *Reader {
+	root := os.DirFS(dir)
+	saved, err := rtnl.ReadSaved(root)
+	if err != nil {
+		return &Reader{root: root, kernel: unreadable{err}}
+	}
+	return &Reader{root: root, kernel: saved}
+}
+
+// Read describes one interface. What cannot be read is unknown with its reason; there
+// is no other error.
+func (r *Reader) Read(ctx context.Context, name string) probes.NIC {
+	return r.read(ctx, name, maxDepth)
+}
+
+// maxDepth is how far a stack of interfaces is followed down; VLAN on bridge on bond on
+// port is 3, and the kernel allows no more than 8.
+const maxDepth = 8
+
+func (r *Reader) read(ctx context.Context, name string, depth int) probes.NIC {
+	if depth == 0 {
+		return nothing(name, fmt.Errorf("interface %s: more than %d below one another", name, maxDepth))
+	}
+	link, err := r.kernel.Link(ctx, name)
+	if err != nil {
+		return nothing(name, err)
+	}
+	n := probes.NIC{
+		Name:     link.Name,
+		MTU:      probes.Got(link.MTU),
+		Up:       probes.Got(link.Up),
+		Counters: link.Counters,
+		Offloads: r.kernel.Offloads(link.Name),
+	}
+	s := r.sysfs(link)
+	n.Kind = kind(link, s)
+	n.Driver = r.driver(link, s)
+	n.SpeedBps, n.Duplex = lineSpeed(n, s, func(name string) probes.NIC { return r.read(ctx, name, depth-1) })
+	n.RxQueues, n.TxQueues = r.queues(link.Name, s)
+	return n
+}
+
+// Route finds how packets reach dest, which may be loopback or an address of this
+// computer, and describes the interface they leave by.
+func (r *Reader) Route(ctx context.Context, dest netip.Addr) (probes.Route, error) {
+	if !dest.IsValid() {
+		return probes.Route{}, fmt.Errorf("route to nowhere: the address is not valid")
+	}
+	found, err := r.kernel.Route(ctx, dest)
+	if err != nil {
+		return probes.Route{}, err
+	}
+	return probes.Route{
+		Dest:    dest,
+		Source:  found.Source,
+		Gateway: found.Gateway,
+		NIC:     probes.Got(r.Read(ctx, found.Link)),
+	}, nil
+}
+
+func (r *Reader) driver(link rtnl.Link, s sysfs) probes.Reading[string] {
+	if link.Loopback {
+		return probes.Unknown[string](probes.Absent, "loopback has no driver")
+	}
+	name, err := r.kernel.Driver(link.Name)
+	if err != nil || name == "" {
+		if own := s.driver(); own != "" {
+			return probes.Got(own)
+		}
+	}
+	return probes.Read(name, err)
+}
+
+func (r *Reader) queues(name string, s sysfs) (rx, tx probes.Reading[int]) {
+	nRx, nTx, err := r.kernel.Channels(name)
+	if err == nil {
+		return probes.Got(nRx), probes.Got(nTx)
+	}
+	nRx, nTx, inSysfs := s.queues()
+	if inSysfs != nil {
+		return probes.Unread[int](err), probes.Unread[int](err)
+	}
+	return probes.Got(nRx), probes.Got(nTx)
+}
+
+// nothing is an interface of which only the reason for the silence is known.
+func nothing(name string, err error) probes.NIC {
+	off := probes.Unread[bool](err)
+	return probes.NIC{
+		Name:     name,
+		Kind:     probes.Unread[string](err),
+		Driver:   probes.Unread[string](err),
+		SpeedBps: probes.Unread[float64](err),
+		Duplex:   probes.Unread[string](err),
+		MTU:      probes.Unread[int](err),
+		Up:       off,
+		Offloads: probes.Offloads{TSO: off, GSO: off, GRO: off, LRO: off},
+		RxQueues: probes.Unread[int](err),
+		TxQueues: probes.Unread[int](err),
+		Counters: probes.Unread[probes.NICCounters](err),
+	}
+}
+
+// unreadable answers for a fixture tree whose netlink.json cannot be read.
+type unreadable struct{ err error }
+
+func (u unreadable) Link(context.Context, string) (rtnl.Link, error) { return rtnl.Link{}, u.err }
+
+func (u unreadable) Route(context.Context, netip.Addr) (rtnl.Route, error) {
+	return rtnl.Route{}, u.err
+}
+
+func (u unreadable) Driver(string) (string, error)     { return "", u.err }
+func (u unreadable) Channels(string) (int, int, error) { return 0, 0, u.err }
+
+func (u unreadable) Offloads(string) probes.Offloads { return nothing("", u.err).Offloads }
