@@ -21,8 +21,28 @@ import (
 	"time"
 )
 
-// env marks the process that is to be a watcher; its value is the folder for crash files.
+// env marks the process that is to be a watcher; its value is a Use, a colon, and the
+// folder for crash files.
 const env = "LINERATE_CRASH_WATCHER"
+
+// Use is what a program does with its terminal.
+type Use string
+
+const (
+	Screen Use = "screen" // the alternate screen, with all that a dashboard switches on
+	Lines  Use = "lines"  // the normal screen, with single keys
+)
+
+// leave undoes on the screen what the use has done: synchronised output first, so that
+// the rest is shown, then mouse and focus reports, bracketed paste, the hidden cursor,
+// colours, and the alternate screen last. Where that was not used, leaving it would move
+// the cursor.
+func (u Use) leave() string {
+	if u == Lines {
+		return "\x1b[?25h\x1b[m"
+	}
+	return "\x1b[?2026l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[?25h\x1b[m\x1b[?1049l"
+}
 
 // The two ways a program leaves its watcher, as the last bytes in the pipe. A crash
 // report holds no NUL.
@@ -46,7 +66,7 @@ type Guard struct {
 
 // Start remembers the state of the terminal tty and has a new process watch over this
 // one until Stop. Crash files go to folder dir, which is made when one is written.
-func Start(tty *os.File, dir string) (*Guard, error) {
+func Start(tty *os.File, use Use, dir string) (*Guard, error) {
 	exe, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("starting the crash watcher: %w", err)
@@ -64,7 +84,7 @@ func Start(tty *os.File, dir string) (*Guard, error) {
 	defer ready.Close()
 	cmd := exec.Command(exe)
 	cmd.Args[0] = os.Args[0]
-	cmd.Env = append(os.Environ(), env+"="+dir)
+	cmd.Env = append(os.Environ(), env+"="+string(use)+":"+dir)
 	// Plain files, all three: exec then copies nothing and waits for nothing.
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, tty
 	cmd.SysProcAttr = detached()

@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 }
 
 func victim(end string) {
-	g, err := Start(os.Stdout, os.Getenv(dirEnv))
+	g, err := Start(os.Stdout, Screen, os.Getenv(dirEnv))
 	if err != nil {
 		fmt.Println("guard:", err)
 		os.Exit(1)
@@ -120,7 +120,7 @@ func TestTerminalRestored(t *testing.T) {
 			if diff := cmp.Diff(before, tty.Termios(t)); diff != "" {
 				t.Errorf("terminal settings changed (-before +after):\n%s", diff)
 			}
-			_, last, _ := strings.Cut(tty.Output(), leaveScreen)
+			_, last, _ := strings.Cut(tty.Output(), Screen.leave())
 			if want := "linerate: error: crashed: " + test.cause; !strings.HasPrefix(last, want) {
 				t.Errorf("after the screen was left: got %q, want it to start with %q", last, want)
 			}
@@ -140,7 +140,7 @@ func TestTerminalRestored(t *testing.T) {
 			if diff := cmp.Diff(before, tty.Termios(t)); diff != "" {
 				t.Errorf("terminal settings changed (-before +after):\n%s", diff)
 			}
-			if !strings.Contains(tty.Output(), leaveScreen) {
+			if !strings.Contains(tty.Output(), Screen.leave()) {
 				t.Errorf("the screen was not left: %q", tty.Output())
 			}
 			if _, err := os.Stat(dir); err == nil {
@@ -191,7 +191,7 @@ func TestRestoreStalled(t *testing.T) {
 	before := tty.Termios(t)
 	fill(t, tty.Slave)
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), env+"="+dir)
+	cmd.Env = append(os.Environ(), env+"="+string(Screen)+":"+dir)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -215,14 +215,14 @@ func TestRestoreStalled(t *testing.T) {
 	in.Close()
 	stop := tty.Read()
 	defer stop()
-	tty.WaitFor(t, 20*time.Second, "end of the screen", contains(leaveScreen))
+	tty.WaitFor(t, 20*time.Second, "end of the screen", contains(Screen.leave()))
 	if err := cmd.Wait(); err != nil {
 		t.Error(err)
 	}
 	if diff := cmp.Diff(before, tty.Termios(t)); diff != "" {
 		t.Errorf("terminal settings changed (-before +after):\n%s", diff)
 	}
-	if !strings.HasSuffix(tty.Output(), leaveScreen) {
+	if !strings.HasSuffix(tty.Output(), Screen.leave()) {
 		t.Errorf("the watcher printed more than the end of the screen: %q", tty.Output())
 	}
 }

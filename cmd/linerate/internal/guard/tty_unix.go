@@ -23,19 +23,26 @@ func detached() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true}
 
 // remember reads the settings of the terminal and returns what restores them and leaves
 // the screen. The settings come first: setting them never waits for a stalled terminal.
-func remember(tty *os.File) (restore func(), err error) {
+func remember(tty *os.File, leave string) (restore func(), err error) {
 	fd := int(tty.Fd())
 	before, err := unix.IoctlGetTermios(fd, getTermios)
 	if err != nil {
 		return nil, err
 	}
 	return func() {
-		// Without the raw mode of a dashboard it is no longer ours: after a kill -9 the
-		// shell may have been faster and set the terminal up for its own line editor.
+		// Without our settings the terminal is no longer ours: after a kill -9 the shell
+		// may have been faster and set it up for its own line editor.
 		now, err := unix.IoctlGetTermios(fd, getTermios)
-		if err != nil || now.Oflag&unix.OPOST == 0 || now.Lflag&unix.ISIG == 0 {
+		if err != nil || dashboards(now) || keyboards(now) {
 			unix.IoctlSetTermios(fd, setTermios, before)
 		}
-		io.WriteString(tty, leaveScreen)
+		io.WriteString(tty, leave)
 	}, nil
 }
+
+// dashboards tells the raw mode of a full screen: line editors keep signals and output
+// processing.
+func dashboards(s *unix.Termios) bool { return s.Oflag&unix.OPOST == 0 || s.Lflag&unix.ISIG == 0 }
+
+// keyboards tells the mode of package keyboard: line editors wait for at least one byte.
+func keyboards(s *unix.Termios) bool { return s.Lflag&unix.ICANON == 0 && s.Cc[unix.VMIN] == 0 }

@@ -20,7 +20,7 @@ func detached() *syscall.SysProcAttr {
 // remember reads the modes of the console, output by tty and input by name, and returns
 // what leaves the screen and restores them. The screen comes first: the modes may end the
 // console's reading of escape sequences.
-func remember(tty *os.File) (restore func(), err error) {
+func remember(tty *os.File, leave string) (restore func(), err error) {
 	out := windows.Handle(tty.Fd())
 	var outMode uint32
 	if err := windows.GetConsoleMode(out, &outMode); err != nil {
@@ -36,7 +36,7 @@ func remember(tty *os.File) (restore func(), err error) {
 		return nil, err
 	}
 	return func() {
-		io.WriteString(tty, leaveScreen)
+		io.WriteString(tty, leave)
 		windows.SetConsoleMode(windows.Handle(in.Fd()), inMode)
 		windows.SetConsoleMode(out, outMode)
 	}, nil

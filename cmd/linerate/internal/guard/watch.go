@@ -13,11 +13,6 @@ import (
 	"time"
 )
 
-// leaveScreen is part of what remember's result does. It undoes everything a dashboard switches on: synchronised output first, so
-// that the rest is shown, then mouse and focus reports, bracketed paste, the hidden
-// cursor, colours, and the alternate screen last.
-const leaveScreen = "\x1b[?2026l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[?25h\x1b[m\x1b[?1049l"
-
 // maxReport bounds a crash report kept in memory; a dump of a thousand goroutines has
 // about 1 MB.
 const maxReport = 16 << 20
@@ -25,13 +20,14 @@ const maxReport = 16 << 20
 // Main turns this process into a watcher if Start began it, and then reports true once
 // its work is done. main calls it before anything else, and returns if it was one.
 func Main() bool {
-	dir, is := os.LookupEnv(env)
+	task, is := os.LookupEnv(env)
 	if !is {
 		return false
 	}
+	use, dir, _ := strings.Cut(task, ":")
 	signal.Ignore(survived...)
 	tty := os.Stderr
-	restore, err := remember(tty)
+	restore, err := remember(tty, Use(use).leave())
 	if err != nil {
 		return true // the end of the pipe tells Start
 	}
