@@ -1,0 +1,140 @@
+package session
+
+import (
+	"time"
+
+	"linerate/engine"
+	"linerate/engine/diagnose"
+	"linerate/probes"
+)
+
+// timestamps is the bit of TCP_INFO's options that says that segments carry them.
+const timestamps = 1
+
+// judge asks the rules what holds the running step back.
+func (c *conductor) judge(now time.Time) {
+	verdicts := c.tracker.Update(c.since(now), c.evidence(now))
+	for i := range verdicts {
+		c.tellVerdict(&verdicts[i])
+	}
+	c.verdicts = verdicts
+}
+
+// tellVerdict puts a new answer about one direction into the log.
+func (c *conductor) tellVerdict(v *engine.Verdict) {
+	told := &c.told[v.Dir&1]
+	code := v.Main.Code
+	if code == diagnose.Measuring || code == *told {
+		return
+	}
+	*told = code
+	c.event("%v: %s", v.Dir, v.Main.Title)
+}
+
+// evidence is everything the rules may look at.
+func (c *conductor) evidence(now time.Time) diagnose.Evidence {
+	s := c.step
+	e := diagnose.Evidence{
+		Test: diagnose.Test{
+			Role:      engine.Client,
+			Spec:      s.seg.Spec,
+			Step:      s.seg.Index,
+			Age:       c.since(now) - s.seg.Start,
+			PeerAgent: s.info.PeerAgent,
+			Linerate:  s.info.Linerate,
+			SameHost:  c.peer.Loopback,
+			LinkBps:   c.cfg.LinkBps,
+		},
+		Path:  diagnose.Path{Ceiling: c.roof},
+		Steps: c.steps,
+	}
+	if c.cfg.LinkBps > 0 {
+		e.Test.StreamBps = c.wire(s.seg.Spec).Bitrate
+	}
+	why := farWhy(s.info.Linerate)
+	for _, dir := range s.seg.Spec.Direction.Dirs() {
+		e.Flows[dir] = s.recent.Flow(now, dir, why)
+	}
+	e.Ends = c.ends(now, why)
+	return e
+}
+
+// ends is what is known of the two computers. Where they are one, its other threads
+// that move payload are taken for the server's.
+func (c *conductor) ends(now time.Time, why string) [2]diagnose.End {
+	load := c.step.recent.Load()
+	age := now.Sub(load.At)
+	here := load
+	far := diagnose.UnknownEnd(why)
+	if c.peer.Loopback {
+		client, server := diagnose.Split(load, c.step.meter.scratch)
+		here = client
+		far = diagnose.NewEnd(server, engine.Server, age)
+	}
+	near := diagnose.NewEnd(here, engine.Client, age)
+	near.Host = probes.Got(c.sight.host)
+	near.NIC = probes.Unknown[probes.NIC](c.sight.route.Status, c.sight.route.Why())
+	if route, ok := c.sight.route.Get(); ok {
+		near.NIC = route.NIC
+	}
+	if c.peer.Loopback {
+		far.Host, far.NIC = near.Host, near.NIC
+	}
+	return [2]diagnose.End{engine.Local: near, engine.Far: far}
+}
+
+// measureRoof works out what the link leaves for payload.
+func (c *conductor) measureRoof() {
+	if c.cfg.LinkBps > 0 {
+		c.roof = probes.Got(diagnose.SimulatedCeiling(c.cfg.LinkBps))
+		return
+	}
+	stamped := true // the default everywhere, until a socket tells
+	if c.step != nil {
+		for i := range c.step.meter.streams {
+			if info, ok := c.step.meter.streams[i].TCP.Get(); ok {
+				stamped = info.Options&timestamps != 0
+			}
+		}
+	}
+	c.roof = diagnose.RouteCeiling(c.sight.route, stamped)
+}
+
+// ceiling is the goodput that the link allows.
+func (c *conductor) ceiling() probes.Reading[float64] {
+	roof, ok := c.roof.Get()
+	if !ok {
+		return probes.Unknown[float64](c.roof.Status, c.roof.Why())
+	}
+	return probes.Got(roof.Bps)
+}
+
+// headline picks what the list of steps says of one that has ended: the gravest of its
+// verdicts.
+func headline(verdicts []engine.Verdict) (code, title string) {
+	var main *engine.Finding
+	for i := range verdicts {
+		if f := &verdicts[i].Main; main == nil || f.Severity > main.Severity {
+			main = f
+		}
+	}
+	if main == nil {
+		return "", ""
+	}
+	return main.Code, main.Title
+}
+
+// SimulatedLink gives a Config.Shape that paces the streams as a link of linkBps would
+// share itself out among streams of which none gets more than streamBps (0: no such
+// limit). Config.LinkBps must be linkBps too.
+func SimulatedLink(linkBps, streamBps float64) func(engine.Spec) engine.Spec {
+	goodput := diagnose.SimulatedCeiling(linkBps).Bps
+	return func(spec engine.Spec) engine.Spec {
+		share := goodput / float64(max(1, spec.Streams))
+		if streamBps > 0 {
+			share = min(share, streamBps)
+		}
+		spec.Bitrate = share
+		return spec
+	}
+}

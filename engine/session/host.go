@@ -1,0 +1,140 @@
+package session
+
+import (
+	"context"
+	"time"
+
+	"linerate/engine"
+	"linerate/probes"
+)
+
+// lookWithin bounds one reading of the host's facts.
+const lookWithin = 5 * time.Second
+
+// facts are what look has read.
+type facts struct {
+	host    probes.Host
+	route   probes.Reading[probes.Route] // to the server; not read before there is an address
+	sshLink bool
+}
+
+// sight is what is known of this computer.
+type sight struct {
+	facts
+	looking bool // a goroutine reads facts
+	again   bool // read them once more: something has changed meanwhile
+	load    probes.Load
+	threads map[int]probes.ThreadLoad // of load, by TID
+	self    probes.Reading[float64]
+}
+
+// look reads the host's facts and the route to the server in the background.
+func (c *conductor) look() {
+	if c.sight.looking {
+		c.sight.again = true
+		return
+	}
+	c.sight.looking, c.sight.again = true, false
+	server, ssh, src := c.peer.Addr.Addr(), c.cfg.SSHClient, c.cfg.Host
+	c.wg.Go(func() {
+		ctx, cancel := context.WithTimeout(c.ctx, lookWithin)
+		defer cancel()
+		f := facts{host: src.Host(ctx)}
+		if server.IsValid() {
+			f.route = src.Route(ctx, server)
+			f.sshLink = ssh.IsValid() && sameLink(f.route, src.Route(ctx, ssh))
+		}
+		select {
+		case c.facts <- f:
+		case <-c.ctx.Done():
+		}
+	})
+}
+
+func sameLink(a, b probes.Reading[probes.Route]) bool {
+	return a.Known() && b.Known() && a.Value.NIC.Known() && b.Value.NIC.Known() &&
+		a.Value.NIC.Value.Name == b.Value.NIC.Value.Name
+}
+
+func (c *conductor) onFacts(f facts) {
+	c.sight.looking, c.changed = false, true
+	c.sight.facts = f
+	if r, ok := f.route.Get(); ok && c.peer.Addr.IsValid() {
+		c.peer.Loopback = c.peer.Loopback || r.Dest == r.Source || r.NIC.Value.Kind.Value == "loopback"
+	}
+	c.measureRoof()
+	if c.sight.again {
+		c.look()
+	}
+}
+
+// met notes whom a test has connected to.
+func (c *conductor) met(info engine.TestInfo) {
+	if c.peer.Addr == info.Control.Remote && c.peer.Agent == info.PeerAgent {
+		return
+	}
+	c.peer = engine.Peer{
+		Host:     c.spec.Host,
+		Addr:     info.Control.Remote,
+		Agent:    info.PeerAgent,
+		Linerate: info.Linerate,
+		HostInfo: probes.Unknown[probes.Host](probes.Absent, farWhy(info.Linerate)),
+		Load:     probes.Unknown[probes.Load](probes.Absent, farWhy(info.Linerate)),
+		Loopback: local(info.Control),
+	}
+}
+
+// farWhy is why nothing is known of the far host.
+func farWhy(linerate bool) string {
+	if linerate {
+		return "the far linerate does not send it yet"
+	}
+	return "far cores unknown (stock iperf3)"
+}
+
+// local reports whether both ends of a connection are on one computer.
+func local(conn engine.Conn) bool {
+	remote := conn.Remote.Addr().Unmap()
+	return remote.IsLoopback() || remote == conn.Local.Addr().Unmap()
+}
+
+// load reads how busy cores and threads are.
+func (c *conductor) load(now time.Time) {
+	l := c.cfg.Host.Load()
+	c.sight.load = l
+	clear(c.sight.threads)
+	own := 0.0
+	for _, t := range l.Threads.Value {
+		c.sight.threads[t.TID] = t
+		own += t.Busy()
+	}
+	switch {
+	case !l.Process.Known():
+		c.sight.self = probes.Unknown[float64](l.Process.Status, l.Process.Why())
+	case !l.Threads.Known():
+		c.sight.self = probes.Unknown[float64](l.Threads.Status, l.Threads.Why())
+	default:
+		c.sight.self = probes.Got(max(0, l.Process.Value.Busy()-own))
+	}
+	if l.Cores.Known() {
+		c.history.addCores(c.since(now), l.Cores.Value)
+	}
+	if c.stage == flowing {
+		c.step.recent.AddLoad(l)
+		c.judge(now)
+	}
+}
+
+// thread is the load of the thread that moves a stream's bytes.
+func (s *sight) thread(tid int) probes.Reading[probes.ThreadLoad] {
+	if tid == 0 {
+		return probes.Unknown[probes.ThreadLoad](probes.Unsupported, "threads have no number here")
+	}
+	if t, ok := s.threads[tid]; ok {
+		return probes.Got(t)
+	}
+	if !s.load.Threads.Known() {
+		return probes.Unknown[probes.ThreadLoad](s.load.Threads.Status, s.load.Threads.Why())
+	}
+	return probes.Unknown[probes.ThreadLoad](probes.NotRead, "not read yet")
+}

@@ -1,0 +1,274 @@
+package session
+
+import (
+	"slices"
+	"time"
+
+	"linerate/engine"
+	"linerate/engine/diagnose"
+	"linerate/engine/unit"
+	"linerate/probes"
+)
+
+// sample reads the counters of the running test.
+func (c *conductor) sample(now time.Time) {
+	if c.stage != flowing {
+		return // what is left of a test that ends is read at its end
+	}
+	s, at := c.step, c.since(now)
+	s.meter.sample(s.test, at, now)
+	s.recent.Add(now, s.meter.scratch)
+	c.history.add(at, s.meter)
+	for _, dir := range s.seg.Spec.Direction.Dirs() {
+		c.tellStall(s, dir, at)
+	}
+	c.searchTick(at)
+}
+
+// sampleLast reads the counters of a test that has ended, as of the end of its payload.
+func (c *conductor) sampleLast(r engine.Result) {
+	s := c.step
+	end := s.info.Start.Add(s.info.Spec.Omit + r.Elapsed)
+	if now := time.Now(); end.After(now) {
+		end = now
+	}
+	at := max(c.since(end), s.meter.lastTick)
+	s.meter.sample(s.test, at, c.begin.Add(at))
+	c.history.add(at, s.meter)
+}
+
+func (c *conductor) tellStall(s *step, dir engine.Direction, at time.Duration) {
+	stalled := s.meter.stalled(dir, at) > 0
+	switch {
+	case stalled && !s.still[dir]:
+		c.event("%v: nothing has moved for %s, the control connection lives", dir, unit.Duration(stalledAfter))
+	case !stalled && s.still[dir]:
+		c.event("%v: payload moves again", dir)
+	}
+	s.still[dir] = stalled
+}
+
+// remember keeps what later steps and the rules need to know of s.
+func (c *conductor) remember(s *step) {
+	kept := diagnose.Step{
+		Spec:    s.seg.Spec,
+		PeerCPU: probes.Unknown[float64](s.seg.PeerCPU.Status, s.seg.PeerCPU.Why()),
+	}
+	for _, sum := range s.seg.Sums {
+		kept.Rates[sum.Dir] = sum.Mean
+	}
+	if cpu, ok := s.seg.PeerCPU.Get(); ok {
+		kept.PeerCPU = probes.Got(cpu.Total / 100)
+	}
+	c.steps = append(c.steps, kept)
+	c.averaged = append(c.averaged, s.meter.averaged())
+}
+
+// before gives, for each direction, the mean rate of the last step in which it flowed.
+func (c *conductor) before() (means [2]probes.Reading[float64]) {
+	for dir := range means {
+		means[dir] = probes.Unknown[float64](probes.Absent, "no step before in this direction")
+		for i, s := range slices.Backward(c.steps) {
+			if !s.Spec.Direction.Has(engine.Direction(dir)) {
+				continue
+			}
+			if c.averaged[i] && s.Rates[dir] > 0 {
+				means[dir] = probes.Got(s.Rates[dir])
+			} else {
+				means[dir] = probes.Unknown[float64](probes.Absent, "the step before was too short")
+			}
+			break
+		}
+	}
+	return means
+}
+
+// delta compares the mean of the running step with the one before.
+func delta(s *step, dir engine.Direction, mean float64) probes.Reading[float64] {
+	before, ok := s.before[dir].Get()
+	switch {
+	case !ok:
+		return s.before[dir]
+	case !s.meter.averaged():
+		return probes.Unknown[float64](probes.NotRead, "not averaged yet")
+	}
+	return probes.Got(mean/before - 1)
+}
+
+// sumsNow sums up the running step by direction.
+func (c *conductor) sumsNow() []engine.Sum {
+	s := c.step
+	dirs := s.seg.Spec.Direction.Dirs()
+	sums := make([]engine.Sum, 0, len(dirs))
+	for _, dir := range dirs {
+		v := &s.meter.dirs[dir]
+		sum := engine.Sum{
+			Dir:     dir,
+			Mean:    s.meter.mean(dir),
+			Min:     v.min,
+			Max:     v.max,
+			Bytes:   v.bytes - v.base,
+			Ceiling: c.ceiling(),
+		}
+		sum.Retransmits, sum.RetransRate = s.meter.retransmits(dir)
+		sum.Rate, sum.Fairness = s.meter.spread(dir)
+		sum.Delta = delta(s, dir, sum.Mean)
+		if s.result != nil && !sum.Retransmits.Known() {
+			sum.Retransmits = s.result.Retransmits(dir)
+		}
+		sums = append(sums, sum)
+	}
+	return sums
+}
+
+// streamsNow lists the streams of the running step.
+func (c *conductor) streamsNow() []engine.Stream {
+	m := c.step.meter
+	streams := make([]engine.Stream, len(m.streams))
+	for i := range m.streams {
+		s := &m.streams[i]
+		streams[i] = engine.Stream{
+			Conn:   s.Conn,
+			Rate:   s.rate(m.window),
+			Bytes:  s.now.bytes - s.base.bytes,
+			TCP:    s.TCP,
+			Thread: c.sight.thread(s.TID),
+			Trail:  s.shown,
+		}
+		c.tcp(&streams[i], s, m)
+	}
+	return streams
+}
+
+// tcp fills in what only the sender's kernel knows.
+func (c *conductor) tcp(out *engine.Stream, s *stream, m *meter) {
+	if !s.retransKnown() {
+		status, why := s.blind()
+		out.Retransmits = probes.Unknown[uint64](status, why)
+		out.RetransRate = probes.Unknown[float64](status, why)
+		out.Cwnd = probes.Unknown[uint64](status, why)
+		out.RTT = probes.Unknown[time.Duration](status, why)
+		return
+	}
+	info := &s.TCP.Value
+	out.Retransmits = probes.Got(s.now.retrans)
+	out.RetransRate = probes.Got(s.retransRate(m.window))
+	out.Cwnd = probes.Got(info.CwndBytes())
+	out.RTT = probes.Got(info.RTT)
+	out.TCPAge = max(0, c.begin.Add(m.lastTick).Sub(s.TCPAt))
+}
+
+// blind says why retransmissions and the congestion window of a stream are not known.
+func (s *stream) blind() (probes.Status, string) {
+	switch {
+	case !s.Sender:
+		return probes.Absent, "only the sender, the far end, knows"
+	case s.TCP.Known():
+		return probes.Absent, "this kernel does not tell"
+	default:
+		return s.TCP.Status, s.TCP.Why()
+	}
+}
+
+// retransmits sums one direction, unknown when no stream of it knows.
+func (m *meter) retransmits(dir engine.Direction) (probes.Reading[uint64], probes.Reading[float64]) {
+	var n uint64
+	var perSecond float64
+	known := false
+	status, why := probes.NotRead, ""
+	for i := range m.streams {
+		s := &m.streams[i]
+		switch {
+		case s.Dir != dir:
+		case s.retransKnown():
+			known = true
+			n += s.now.retrans
+			perSecond += s.retransRate(m.window)
+		default:
+			status, why = s.blind()
+		}
+	}
+	if !known {
+		return probes.Unknown[uint64](status, why), probes.Unknown[float64](status, why)
+	}
+	return probes.Got(n), probes.Got(perSecond)
+}
+
+// spread gives the rate of one direction and Jain's index of its streams: 1 when all get
+// the same, 1/n when one gets all; 0 for a single stream and when nothing flows.
+func (m *meter) spread(dir engine.Direction) (sum, fairness float64) {
+	var squares float64
+	n := 0
+	for i := range m.streams {
+		if s := &m.streams[i]; s.Dir == dir {
+			r := s.rate(m.window)
+			sum += r
+			squares += r * r
+			n++
+		}
+	}
+	if n < 2 || squares == 0 {
+		return sum, 0
+	}
+	return sum, sum * sum / (float64(n) * squares)
+}
+
+// averaged reports whether the means leave out the omitted part and rest on a second at
+// least.
+func (m *meter) averaged() bool {
+	return m.settled && m.lastTick-max(m.begin+m.omit, m.begin) >= time.Second
+}
+
+// atMean gives the sums of a step that is over: its rate is its mean.
+func atMean(sums []engine.Sum) []engine.Sum {
+	sums = slices.Clone(sums)
+	for i := range sums {
+		sums[i].Rate = sums[i].Mean
+	}
+	return sums
+}
+
+// quiet gives streams and sums of a step whose traffic was stopped: their totals stay,
+// their rates are 0.
+func quiet(streams []engine.Stream, sums []engine.Sum) ([]engine.Stream, []engine.Sum) {
+	streams, sums = slices.Clone(streams), slices.Clone(sums)
+	for i := range streams {
+		streams[i].Rate = 0
+	}
+	for i := range sums {
+		sums[i].Rate = 0
+	}
+	return streams, sums
+}
+
+// merge adds the result of a chained test to those of its step before.
+func merge(all *engine.Result, r engine.Result) *engine.Result {
+	if all == nil {
+		return &r
+	}
+	sum := r
+	sum.Elapsed += all.Elapsed
+	sum.Info = all.Info
+	sum.Streams = slices.Clone(r.Streams)
+	for i := range sum.Streams {
+		if i >= len(all.Streams) {
+			break
+		}
+		s, old := &sum.Streams[i], &all.Streams[i]
+		s.Sent, s.Received = addEnds(old.Sent, s.Sent), addEnds(old.Received, s.Received)
+		if old.Retransmits.Known() && s.Retransmits.Known() {
+			s.Retransmits = probes.Got(old.Retransmits.Value + s.Retransmits.Value)
+		}
+	}
+	return &sum
+}
+
+func addEnds(a, b probes.Reading[engine.End]) probes.Reading[engine.End] {
+	if !a.Known() {
+		return a
+	}
+	if !b.Known() {
+		return b
+	}
+	return probes.Got(engine.End{Bytes: a.Value.Bytes + b.Value.Bytes, Seconds: a.Value.Seconds + b.Value.Seconds})
+}
