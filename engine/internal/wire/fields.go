@@ -82,6 +82,10 @@ func (f *fields) float(key string) (v float64, ok bool) {
 	return v, true
 }
 
+// minusOne is how iperf3 3.12 of Debian, built with cJSON 1.7.15, writes −1: as an
+// unsigned number of 64 bits; other versions round it to 15 digits.
+const minusOne = 1 << 64
+
 // integer reads a number, its fraction cut off as iperf3 does, that must lie in
 // lo … hi; otherwise the error carries code.
 func (f *fields) integer(key string, lo, hi int64, code Code) (v int64, ok bool) {
@@ -92,11 +96,15 @@ func (f *fields) integer(key string, lo, hi int64, code Code) (v int64, ok bool)
 	v, err := strconv.ParseInt(string(f.m[key]), 10, 64) // exact beyond 2^53
 	if err != nil {
 		x = math.Trunc(x)
-		if x < -(1<<63) || x >= 1<<63 {
+		switch {
+		case x >= -(1<<63) && x < 1<<63:
+			v = int64(x)
+		case x > minusOne*(1-1e-14) && x < minusOne*(1+1e-14):
+			v = -1
+		default:
 			f.fail(key, "a number that fits", code)
 			return 0, false
 		}
-		v = int64(x)
 	}
 	if v < lo || v > hi {
 		f.fail(key, fmt.Sprintf("a number from %d to %d", lo, hi), code)

@@ -60,7 +60,7 @@ func ReadJSON(r io.Reader, limit int) ([]byte, error) {
 
 // AppendJSON adds the length of body and body to dst.
 func AppendJSON(dst, body []byte) []byte {
-	if len(body) > math.MaxUint32 {
+	if uint64(len(body)) > math.MaxUint32 {
 		panic("wire: JSON message over 4 GiB")
 	}
 	dst = binary.BigEndian.AppendUint32(dst, uint32(len(body)))
