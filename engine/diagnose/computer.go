@@ -28,8 +28,8 @@ func (e *Evidence) sides() []engine.Side {
 	return []engine.Side{engine.Local, engine.Far}
 }
 
-// eachComputer asks about each computer and gives the first that holds; else what could
-// not be seen, else what was ruled out.
+// eachComputer asks about each computer and gives the first that holds. What cannot be
+// told of one of them cannot be told at all.
 func (e *Evidence) eachComputer(ask func(side engine.Side) ruling) ruling {
 	answer := no("")
 	for _, side := range e.sides() {
@@ -37,9 +37,11 @@ func (e *Evidence) eachComputer(ask func(side engine.Side) ruling) ruling {
 		if v.state == Holds {
 			return v
 		}
-		if v.state > answer.state || answer.why == "" {
-			answer = v
+		answer.state = max(answer.state, v.state)
+		if answer.why != "" {
+			answer.why += "; far end: "
 		}
+		answer.why += v.why
 	}
 	return answer
 }

@@ -6,6 +6,7 @@ import (
 
 	"linerate/engine"
 	"linerate/engine/unit"
+	"linerate/probes"
 )
 
 const (
@@ -63,10 +64,12 @@ func paced(e *Evidence, dir engine.Direction) ruling {
 	if !ok {
 		return unseen("rate: " + f.Rate.Why())
 	}
-	target, source := e.pacingRate(dir)
+	limit, source := e.pacingRate(dir)
+	if !limit.Known() {
+		return unseen("pacing: " + limit.Why())
+	}
+	target := limit.Value
 	switch {
-	case target <= 0 && !f.Sender.Known():
-		return unseen("pacing: " + f.Sender.Why())
 	case target <= 0:
 		return no("the sockets are not paced")
 	case g < pacedReached*target:
@@ -82,21 +85,30 @@ func paced(e *Evidence, dir engine.Direction) ruling {
 }
 
 // pacingRate sums what the kernel lets the sockets of one direction send, bits/s, and
-// says whose wish that is; 0 when at least one is not paced.
-func (e *Evidence) pacingRate(dir engine.Direction) (bps float64, source string) {
+// says whose wish that is; 0 when at least one of them is not paced.
+func (e *Evidence) pacingRate(dir engine.Direction) (limit probes.Reading[float64], source string) {
 	spec := &e.Test.Spec
 	if spec.FQRate > 0 {
-		return spec.FQRate * float64(spec.Streams), "your --fq-rate " + flagRate(spec.FQRate)
+		return probes.Got(spec.FQRate * float64(spec.Streams)), "your --fq-rate " + flagRate(spec.FQRate)
 	}
-	streams, _ := e.flow(dir).Sender.Get()
+	streams, ok := e.flow(dir).Sender.Get()
+	if !ok {
+		r := &e.flow(dir).Sender
+		return probes.Unknown[float64](r.Status, r.Why()), ""
+	}
+	sum := 0.0
 	for i := range streams {
-		limit := streams[i].Now.MaxPacingRate
-		if streams[i].Info.Or(0) < engine.InfoPacing || limit == 0 || limit == math.MaxUint64 {
-			return 0, ""
+		rate := streams[i].Now.MaxPacingRate
+		of := streams[i].share(engine.InfoPacing, float64(rate)*8, 1)
+		if !of.Known() {
+			return of, ""
 		}
-		bps += float64(limit) * 8
+		if rate == 0 || rate == math.MaxUint64 {
+			return probes.Got(0.0), ""
+		}
+		sum += of.Value
 	}
-	return bps, "SO_MAX_PACING_RATE"
+	return probes.Got(sum), "SO_MAX_PACING_RATE"
 }
 
 // simulated tells what the simulated link gives to each stream.

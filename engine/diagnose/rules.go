@@ -59,11 +59,11 @@ var rules = []rule{
 	{code: FarOneThread, title: "the far iperf3 is one full thread", check: farOneThread, settle: settle,
 		hiddenBy: []string{LineRate, AskedRate, Paced, AllCoresFull}},
 
-	// These wait for less than a cause does, so that one that has just gone is replaced
-	// at once; a cause that settles at the start of a step is there before them.
-	{code: FarUnknown, title: "the far side is unknown", check: farUnknown, settle: hold,
+	// These wait for less than a cause stays when it holds no more, so that there is no
+	// moment without an answer between the two.
+	{code: FarUnknown, title: "the far side is unknown", check: farUnknown, settle: soon,
 		hiddenBy: []string{StandStill, LineRate, AskedRate, Paced}},
-	{code: NoCause, title: "no cause found", check: noCause, last: true, settle: hold,
+	{code: NoCause, title: "no cause found", check: noCause, last: true, settle: soon,
 		hiddenBy: []string{Ramping}},
 	{code: Measuring, title: "measuring", check: measuring, last: true},
 }

@@ -13,6 +13,8 @@ const (
 	settle = 3 * time.Second
 	// hold keeps what shows through readings that fall just below a threshold.
 	hold = 2 * time.Second
+	// soon is how long "nothing found" must hold: it replaces a cause that has gone.
+	soon = hold - 500*time.Millisecond
 	// grace lets a finding that is still settling miss a reading or two without
 	// starting over.
 	grace = time.Second
@@ -132,6 +134,10 @@ func (t *Tracker) verdict(at time.Duration, e *Evidence, dir engine.Direction) e
 		}
 		return int(a.finding.Side) - int(b.finding.Side)
 	})
+	// What is asked only when nothing else holds is not said beside what still shows.
+	if others := slices.DeleteFunc(slices.Clone(shown), func(s *sighting) bool { return rules[s.rank].last }); len(others) > 0 {
+		shown = others
+	}
 	first := 0
 	for i, s := range shown {
 		if s.finding.Confidence > shown[first].finding.Confidence {

@@ -1,0 +1,255 @@
+package diagnose
+
+import (
+	"testing"
+	"time"
+
+	"linerate/engine"
+	"linerate/probes"
+)
+
+// play feeds a tracker from..to in steps of 250 ms and gives the last verdict.
+func play(t *Tracker, from, to time.Duration, e Evidence) engine.Verdict {
+	var v engine.Verdict
+	for at := from; at <= to; at += 250 * time.Millisecond {
+		v = t.Update(at, e)[0]
+	}
+	return v
+}
+
+func wantMain(t *testing.T, when string, v engine.Verdict, code string) {
+	t.Helper()
+	if v.Main.Code != code {
+		t.Errorf("%s: got %s (%s), want %s", when, v.Main.Code, v.Main.Title, code)
+	}
+}
+
+func wantAlso(t *testing.T, when string, v engine.Verdict, codes ...string) {
+	t.Helper()
+	got := make([]string, len(v.Also))
+	for i, f := range v.Also {
+		got[i] = f.Code
+	}
+	if len(got) != len(codes) {
+		t.Errorf("%s: also %v, want %v", when, got, codes)
+		return
+	}
+	for i := range codes {
+		if got[i] != codes[i] {
+			t.Errorf("%s: also %v, want %v", when, got, codes)
+		}
+	}
+}
+
+var (
+	nothing = base(far(.1, .1))
+	full1   = base(far(.1, .1), cores(engine.Local, .1, .1, .98, .1), thread(engine.Local, "lr-tx-1", engine.Upload, 2, .98))
+)
+
+func TestTrackerAppearsAfterThreeSeconds(t *testing.T) {
+	tr := NewTracker()
+	v := play(tr, 0, 2750*time.Millisecond, full1)
+	wantMain(t, "before 3 s", v, Measuring)
+	if v.Main.Text == "" || v.Main.Short == "" || v.Main.Title == "" {
+		t.Errorf("measuring says nothing: %+v", v.Main)
+	}
+	v = play(tr, 3*time.Second, 3*time.Second, full1)
+	wantMain(t, "at 3 s", v, SenderCore)
+	v = play(tr, 3250*time.Millisecond, 9*time.Second, full1)
+	if v.Main.Since != 3*time.Second {
+		t.Errorf("visible since %v, want 3s", v.Main.Since)
+	}
+	wantAlso(t, "at 9 s", v)
+}
+
+func TestTrackerHoldsThroughGaps(t *testing.T) {
+	tr := NewTracker()
+	play(tr, 0, 4*time.Second, full1)
+	v := play(tr, 4250*time.Millisecond, 5750*time.Millisecond, nothing)
+	wantMain(t, "1.75 s after it last held", v, SenderCore)
+	wantAlso(t, "1.75 s after it last held", v)
+	v = play(tr, 6*time.Second, 6*time.Second, nothing)
+	wantMain(t, "2 s after it last held", v, NoCause)
+}
+
+// A finding that holds four seconds in five is one finding, not ten.
+func TestTrackerDoesNotFlap(t *testing.T) {
+	tr := NewTracker()
+	play(tr, 0, 5*time.Second, full1)
+	for at := 5 * time.Second; at < 60*time.Second; at += 250 * time.Millisecond {
+		e := full1
+		if at%(5*time.Second) < 1500*time.Millisecond {
+			e = nothing
+		}
+		if v := tr.Update(at, e)[0]; v.Main.Code != SenderCore || v.Main.Since != 3*time.Second {
+			t.Fatalf("at %v: got %s since %v, want %s since 3s", at, v.Main.Code, v.Main.Since, SenderCore)
+		}
+	}
+}
+
+// What holds less than 3 s at a time never shows, but one missed reading is forgiven.
+func TestTrackerSettles(t *testing.T) {
+	tr := NewTracker()
+	for at := time.Duration(0); at < 30*time.Second; at += 250 * time.Millisecond {
+		e := full1
+		if at%(4*time.Second) >= 2500*time.Millisecond {
+			e = nothing
+		}
+		if v := tr.Update(at, e)[0]; v.Main.Code == SenderCore {
+			t.Fatalf("at %v: a finding that holds 2.5 s at a time shows", at)
+		}
+	}
+	tr = NewTracker()
+	play(tr, 0, 1500*time.Millisecond, full1)
+	play(tr, 1750*time.Millisecond, 2250*time.Millisecond, nothing)
+	v := play(tr, 2500*time.Millisecond, 3*time.Second, full1)
+	wantMain(t, "with a gap of 0.75 s", v, SenderCore)
+}
+
+// A sure finding of higher rank takes over once it has held for 3 s; the weaker one
+// goes on as a second one.
+func TestTrackerOrder(t *testing.T) {
+	tr := NewTracker()
+	play(tr, 0, 5*time.Second, full1)
+	both := full1
+	both.Flows = [2]Flow{flow(6e9), flow(6e9)}
+	rateOf(engine.Upload, 1e6)(&both)
+	both.Test.Spec.Bitrate = 1e6
+	// R10 without TCP_INFO is only likely; R35, though later in the list, is sure.
+	v := play(tr, 5250*time.Millisecond, 8*time.Second, both)
+	wantMain(t, "R35 for 2.75 s", v, SenderCore)
+	v = play(tr, 8250*time.Millisecond, 8500*time.Millisecond, both)
+	wantMain(t, "R35 for 3 s", v, AskedRate)
+	wantAlso(t, "R35 for 3 s", v, SenderCore)
+
+	// With TCP's word for it R10 is sure too, and first.
+	sender(engine.Upload, nil)(&both)
+	v = play(tr, 8750*time.Millisecond, 9*time.Second, both)
+	wantMain(t, "R10 sure", v, SenderCore)
+	wantAlso(t, "R10 sure", v, AskedRate)
+	// Confidence does not flap either: it is kept for 2 s.
+	both.Flows[engine.Upload].Sender = probes.Unknown[[]StreamWindow](probes.Failed, "no TCP_INFO")
+	v = play(tr, 9250*time.Millisecond, 10750*time.Millisecond, both)
+	wantMain(t, "1.75 s after R10 was sure", v, SenderCore)
+	v = play(tr, 11*time.Second, 11*time.Second, both)
+	wantMain(t, "2 s after R10 was sure", v, AskedRate)
+}
+
+func TestTrackerHidesSymptoms(t *testing.T) {
+	// Other programs fill two cores; the full cores and the full receiver are symptoms.
+	e := base(direction(engine.Download), far(.1, .1), cores(engine.Local, 1, 1), thread(engine.Local, "lr-rx-1", engine.Download, 0, .96), func(e *Evidence) {
+		e.Ends[engine.Local].Process = probes.Got(.96)
+	})
+	codes := map[string]bool{}
+	for _, f := range Judge(e) {
+		codes[f.Code] = true
+	}
+	for _, code := range []string{OtherPrograms, AllCoresFull, ReceiverCore} {
+		if !codes[code] {
+			t.Errorf("Judge does not give %s: %v", code, codes)
+		}
+	}
+	v := play(NewTracker(), 0, 5*time.Second, e)
+	wantMain(t, "cause and symptoms", v, OtherPrograms)
+	wantAlso(t, "cause and symptoms", v)
+}
+
+func TestTrackerStartsAfreshWithEachStep(t *testing.T) {
+	tr := NewTracker()
+	play(tr, 0, 6*time.Second, full1)
+	next := full1
+	next.Test.Step++
+	v := play(tr, 6250*time.Millisecond, 9*time.Second, next)
+	wantMain(t, "2.75 s into the next step", v, Measuring)
+	v = play(tr, 9250*time.Millisecond, 9250*time.Millisecond, next)
+	wantMain(t, "3 s into the next step", v, SenderCore)
+}
+
+// The core of a finding may change without it starting over.
+func TestTrackerFollowsTheThread(t *testing.T) {
+	tr := NewTracker()
+	play(tr, 0, 5*time.Second, full1)
+	moved := base(far(.1, .1), cores(engine.Local, .1, .98, .1, .1), thread(engine.Local, "lr-tx-1", engine.Upload, 1, .98))
+	v := play(tr, 5250*time.Millisecond, 5250*time.Millisecond, moved)
+	wantMain(t, "after the move", v, SenderCore)
+	if v.Main.Core != 1 || v.Main.Since != 3*time.Second {
+		t.Errorf("got core %d since %v, want core 1 since 3s", v.Main.Core, v.Main.Since)
+	}
+}
+
+// Standing still is said at once: the sentence is about the last seconds.
+func TestTrackerStandStill(t *testing.T) {
+	tr := NewTracker()
+	play(tr, 0, 5*time.Second, nothing)
+	v := play(tr, 5250*time.Millisecond, 5250*time.Millisecond, base(far(.1, .1), idleFor(3*time.Second)))
+	wantMain(t, "3 s without payload", v, StandStill)
+	v = play(tr, 5500*time.Millisecond, 7500*time.Millisecond, nothing)
+	wantMain(t, "when payload moves again", v, NoCause)
+}
+
+func TestTrackerUnknownFarSideIsNoVerdictBesideOthers(t *testing.T) {
+	stock := base(cores(engine.Local, .1, .1, .98, .1), thread(engine.Local, "lr-tx-1", engine.Upload, 2, .98))
+	v := play(NewTracker(), 0, 8*time.Second, stock)
+	wantMain(t, "R10 against stock", v, SenderCore)
+	wantAlso(t, "R10 against stock", v, FarUnknown)
+	v = play(NewTracker(), 0, 8*time.Second, base())
+	wantMain(t, "nothing against stock", v, FarUnknown)
+	wantAlso(t, "nothing against stock", v)
+	v = play(NewTracker(), 0, 8*time.Second, base(rateOf(engine.Upload, 9.41e9)))
+	wantMain(t, "line rate against stock", v, LineRate)
+	wantAlso(t, "line rate against stock", v)
+}
+
+func TestJudge(t *testing.T) {
+	// A full computer is one finding, though both directions suffer from it.
+	e := base(direction(engine.Both), cores(engine.Local, 1, 1), func(e *Evidence) { e.Ends[engine.Local].Process = probes.Got(1.8) })
+	n := 0
+	for _, f := range Judge(e) {
+		if f.Code == AllCoresFull {
+			n++
+			if f.Dir != engine.Both {
+				t.Errorf("direction %v, want both", f.Dir)
+			}
+		}
+	}
+	if n != 1 {
+		t.Errorf("%d findings %s, want 1", n, AllCoresFull)
+	}
+	// Each direction has a verdict of its own.
+	verdicts := NewTracker().Update(0, e)
+	if len(verdicts) != 2 || verdicts[0].Dir != engine.Upload || verdicts[1].Dir != engine.Download {
+		t.Errorf("got verdicts %+v, want upload and download", verdicts)
+	}
+	// Nothing at all is an answer too.
+	if all := Judge(Evidence{}); len(all) != 1 || all[0].Code != Measuring {
+		t.Errorf("empty evidence: got %+v, want %s", all, Measuring)
+	}
+	// Every rule answers in a review, in the order of the list.
+	checks := Review(e, engine.Download)
+	if len(checks) != len(rules) {
+		t.Fatalf("review has %d answers for %d rules", len(checks), len(rules))
+	}
+	for i, c := range checks {
+		if c.Code != rules[i].code || c.Dir != engine.Download || c.Why == "" {
+			t.Errorf("answer %d: %+v", i, c)
+		}
+	}
+}
+
+// Codes are unique and hiddenBy names rules that exist.
+func TestRuleList(t *testing.T) {
+	known := map[string]bool{}
+	for _, r := range rules {
+		if known[r.code] {
+			t.Errorf("%s stands twice in the list", r.code)
+		}
+		known[r.code] = true
+	}
+	for _, r := range rules {
+		for _, code := range r.hiddenBy {
+			if !known[code] || code == r.code {
+				t.Errorf("%s is hidden by %s, which is no other rule", r.code, code)
+			}
+		}
+	}
+}
