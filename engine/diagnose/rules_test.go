@@ -147,7 +147,7 @@ func TestRules(t *testing.T) {
 
 		{CoresBusy, "loopback on two cores", base(oneHost(.88, .71), thread(local, "lr-tx-1", up, 0, .85), thread(farEnd, "lr-rx-1", up, 1, .65)), up, Holds,
 			"Both cores are busy (sending thread 85 %, receiving thread 65 %): + may still help."},
-		{CoresBusy, "loopback, 69 % busy", base(oneHost(.80, .58)), up, RuledOut, "69 %"},
+		{CoresBusy, "loopback, 59 % busy", base(oneHost(.66, .52)), up, RuledOut, "59 %"},
 		{CoresBusy, "loopback, more streams did not help", base(oneHost(.88, .88), streams(2), rateOf(up, 10.4e9), step(1, up, 10e9, 0)), up, Holds,
 			"more streams do not help, 2 streams gave +4 % over 1."},
 		{CoresBusy, "loopback with free cores", base(oneHost(.88, .9, .1, .1), thread(local, "lr-tx-1", up, 0, .85), thread(farEnd, "lr-rx-1", up, 1, .88)), up, Holds,
