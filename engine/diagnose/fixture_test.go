@@ -154,7 +154,7 @@ func step(n int, dir engine.Direction, bps, peerCPU float64) func(*Evidence) {
 	}
 }
 
-// blind takes one reading away.
+// blindCores takes the cores of one end away.
 func blindCores(side engine.Side) func(*Evidence) {
 	return func(e *Evidence) {
 		e.Ends[side].Cores = probes.Unknown[[]probes.CoreLoad](probes.Unsupported, "no per-core times without cgo")
