@@ -69,7 +69,9 @@ func (c *conductor) ends(now time.Time, why string) [2]diagnose.End {
 	if c.peer.Loopback {
 		client, server := diagnose.Split(load, c.step.meter.scratch)
 		here = client
-		far = diagnose.NewEnd(server, engine.Server, age)
+		if len(server.Threads.Value) > 0 {
+			far = diagnose.NewEnd(server, engine.Server, age)
+		}
 	}
 	near := diagnose.NewEnd(here, engine.Client, age)
 	near.Host = probes.Got(c.sight.host)

@@ -55,27 +55,27 @@ func (c *conductor) remember(s *step) {
 		PeerCPU: probes.Unknown[float64](s.seg.PeerCPU.Status, s.seg.PeerCPU.Why()),
 	}
 	for _, sum := range s.seg.Sums {
-		kept.Rates[sum.Dir] = sum.Mean
+		if s.meter.averaged() { // the beginning of a step is nothing to compare with
+			kept.Rates[sum.Dir] = sum.Mean
+		}
 	}
 	if cpu, ok := s.seg.PeerCPU.Get(); ok {
 		kept.PeerCPU = probes.Got(cpu.Total / 100)
 	}
 	c.steps = append(c.steps, kept)
-	c.averaged = append(c.averaged, s.meter.averaged())
 }
 
 // before gives, for each direction, the mean rate of the last step in which it flowed.
 func (c *conductor) before() (means [2]probes.Reading[float64]) {
 	for dir := range means {
 		means[dir] = probes.Unknown[float64](probes.Absent, "no step before in this direction")
-		for i, s := range slices.Backward(c.steps) {
+		for _, s := range slices.Backward(c.steps) {
 			if !s.Spec.Direction.Has(engine.Direction(dir)) {
 				continue
 			}
-			if c.averaged[i] && s.Rates[dir] > 0 {
+			means[dir] = probes.Unknown[float64](probes.Absent, "the step before was too short")
+			if s.Rates[dir] > 0 {
 				means[dir] = probes.Got(s.Rates[dir])
-			} else {
-				means[dir] = probes.Unknown[float64](probes.Absent, "the step before was too short")
 			}
 			break
 		}
