@@ -1,0 +1,135 @@
+package wire
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"reflect"
+	"testing"
+	"unicode"
+)
+
+func FuzzParseParams(f *testing.F) {
+	f.Add([]byte(`{"tcp":true,"omit":0,"time":1,"parallel":1,"len":131072,"client_version":"3.1.4"}`))
+	f.Add([]byte(`{"udp":true,"len":16,"bandwidth":1e6,"udp_counters_64bit":1,"x_linerate":{"v":1},"title":"\u001b"}`))
+	f.Add([]byte(`{"num":18446744073709551615,"server_affinity":-1.5}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		p, err := ParseParams(text)
+		if err != nil {
+			return
+		}
+		if p.Parallel < 1 || p.Parallel > maxParallel || p.Time < 0 || p.Len < 0 || p.Len > maxTCPBlock || p.Bandwidth < 0 {
+			t.Errorf("accepted out of range: %+v", p)
+		}
+		for _, s := range []string{p.Title, p.ExtraData, p.ClientVersion, p.Congestion} {
+			harmless(t, s, false)
+		}
+		again, err := p.JSON()
+		if err != nil {
+			return // too long for what servers accept
+		}
+		back, err := ParseParams(again)
+		if err != nil || !reflect.DeepEqual(p, back) {
+			t.Errorf("written and read back: %v\nwas %+v\nis  %+v", err, p, back)
+		}
+	})
+}
+
+func FuzzParseResults(f *testing.F) {
+	f.Add([]byte(`{"cpu_util_total":1,"cpu_util_user":0,"cpu_util_system":1,"sender_has_retransmits":18446744073709551615,"congestion_used":"bbr","streams":[{"id":1,"bytes":1,"retransmits":-1,"jitter":0.1,"errors":0,"omitted_errors":0,"packets":0,"omitted_packets":0,"start_time":0,"end_time":2.0}]}`))
+	f.Add([]byte(`{"server_output_json":{"start":{}},"streams":[]}`))
+	f.Add([]byte(`{"server_output_text":"\u001b[2J\n","streams":[{"id":1,"bytes":1,"retransmits":0,"errors":0,"packets":0}]}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		r, err := ParseResults(text)
+		if err != nil {
+			return
+		}
+		harmless(t, r.Congestion, false)
+		harmless(t, r.OutputText, true)
+		for _, s := range r.Streams {
+			if s.ID < 1 || s.ID > MaxStreamID || s.EndTime < s.StartTime {
+				t.Errorf("accepted %+v", s)
+			}
+		}
+		again, err := r.JSON()
+		if err != nil {
+			t.Fatalf("writing what was read: %v", err)
+		}
+		back, err := ParseResults(again)
+		if err != nil || len(back.Streams) != len(r.Streams) || back.CPUTotal != r.CPUTotal {
+			t.Errorf("written and read back: %v\nwas %+v\nis  %+v", err, r, back)
+		}
+	})
+}
+
+func harmless(t *testing.T, s string, lines bool) {
+	t.Helper()
+	for _, r := range s {
+		if unicode.IsControl(r) && !(lines && r == '\n') {
+			t.Errorf("%q holds the control character %U", s, r)
+		}
+	}
+}
+
+func FuzzCookie(f *testing.F) {
+	c := NewCookie()
+	f.Add(c[:])
+	f.Add([]byte("GET / HTTP/1.1\r\nHost: 10.0.0.1:5201\r\n\r\n"))
+	f.Add([]byte("vm.1796037621.866309.5ed58a837535ce6\x00rest"))
+	f.Fuzz(func(t *testing.T, in []byte) {
+		r := bytes.NewReader(in)
+		c, err := ReadCookie(r)
+		if err != nil {
+			if !errors.Is(err, ErrCookie) && err != io.EOF && err != io.ErrUnexpectedEOF {
+				t.Errorf("undeclared error %v", err)
+			}
+			return
+		}
+		if len(in)-r.Len() != CookieLen {
+			t.Errorf("read %d bytes of a cookie of %d", len(in)-r.Len(), CookieLen)
+		}
+		for _, b := range []byte(c.String()) {
+			if b <= ' ' || b > '~' {
+				t.Errorf("cookie %q holds 0x%02x", c, b)
+			}
+		}
+	})
+}
+
+// FuzzStates reads a whole control connection as a client does, in whatever order the
+// bytes ask for.
+func FuzzStates(f *testing.F) {
+	f.Add([]byte("\x09\x0a\x01\x02\x0d\x00\x00\x00\x02{}\x0e"))
+	f.Add([]byte("\xfe\x00\x00\x00\x8e"))
+	f.Add([]byte("\x41\x00\x00\x00\x02{}\x0b"))
+	f.Add([]byte("SSH-2.0-OpenSSH_9.2\r\n"))
+	f.Fuzz(func(t *testing.T, in []byte) {
+		r := bufio.NewReader(bytes.NewReader(in))
+		for {
+			s, err := ReadState(r)
+			var bad *StateError
+			if err != nil {
+				if !errors.As(err, &bad) && err != io.EOF {
+					t.Errorf("undeclared error %v", err)
+				}
+				return
+			}
+			switch {
+			case s.Frame():
+				_, err = ReadFrame(r)
+			case s == ServerError:
+				_, err = ReadFault(r)
+			case s == ExchangeResults:
+				_, err = ReadJSON(r, MaxServerResults)
+			}
+			var size *SizeError
+			if err != nil && !errors.As(err, &size) && err != io.EOF && err != io.ErrUnexpectedEOF {
+				t.Errorf("undeclared error %v after %v", err, s)
+			}
+			if err != nil {
+				return
+			}
+		}
+	})
+}
