@@ -18,7 +18,7 @@ func changes(from, to engine.Spec) string {
 	}
 	say(from.Streams != to.Streams, "streams %d→%d", from.Streams, to.Streams)
 	say(from.Direction != to.Direction, "%v → %v", from.Direction, to.Direction)
-	say(from.Congestion != to.Congestion, "%s→%s", given(from.Congestion, "default"), given(to.Congestion, "default"))
+	say(from.Congestion != to.Congestion, "%s→%s", nameOr(from.Congestion, "default"), nameOr(to.Congestion, "default"))
 	say(from.Bitrate != to.Bitrate, "rate %s→%s", rateText(from.Bitrate), rateText(to.Bitrate))
 	say(from.Window != to.Window, "window %s→%s", sizeText(from.Window), sizeText(to.Window))
 	say(from.BlockSize != to.BlockSize, "block %s→%s", sizeText(from.BlockSize), sizeText(to.BlockSize))
@@ -30,7 +30,7 @@ func changes(from, to engine.Spec) string {
 	return strings.Join(parts, ", ")
 }
 
-func given(s, other string) string {
+func nameOr(s, other string) string {
 	if s == "" {
 		return other
 	}

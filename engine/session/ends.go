@@ -49,8 +49,11 @@ func (c *conductor) onEnded(r engine.Result) {
 
 // endError is what was wrong with the end of a test that was asked to end.
 func (c *conductor) endError(err error) error {
-	if c.overtime {
+	switch {
+	case c.overtime:
 		return errNoResults
+	case c.then != leave && errors.Is(err, iperf.ErrInterrupted):
+		return nil // a test that was stopped while it was still being opened
 	}
 	return err
 }

@@ -81,7 +81,7 @@ type meter struct {
 // of the test that this one continues in the same step; nil for a new step.
 func newMeter(at time.Duration, conns []engine.Conn, window, omit time.Duration, before *meter) *meter {
 	m := &meter{begin: at, window: window, omit: omit, lastTick: at}
-	m.stride = int(max(1, window/(tick*(ringLen-4))))
+	m.stride = int((window-1)/(tick*(ringLen-4))) + 1
 	m.streams = make([]stream, len(conns))
 	marks := make([]mark, len(conns)*ringLen)
 	conns = slices.Clone(conns)
