@@ -27,9 +27,17 @@ type level struct {
 	chunks [][]Point
 	first  int // slot index of chunks[0][0]
 	n      int // slots held
+
+	// The slot that is being filled, in what Series gives out of a coarse level: without
+	// it the newest seconds would be missing there.
+	open     Point
+	openSlot int // -1: none
 }
 
 func (l *level) at(slot int) Point {
+	if slot == l.openSlot {
+		return l.open
+	}
 	i := slot - l.first
 	if i < 0 || i >= l.n {
 		return gap
@@ -95,7 +103,7 @@ type bucket struct {
 func NewRecorder(res []Resolution) *Recorder {
 	r := &Recorder{levels: make([]level, len(res)), open: make([]bucket, len(res))}
 	for i, x := range res {
-		r.levels[i] = level{step: x.Step, keep: int(x.Keep / x.Step)}
+		r.levels[i] = level{step: x.Step, keep: int(x.Keep / x.Step), openSlot: -1}
 		r.open[i].slot = -1
 	}
 	return r
@@ -140,9 +148,16 @@ func (b *bucket) point() Point {
 	return Point{float32(b.min), float32(b.sum / float64(b.n)), float32(b.max)}
 }
 
-// Series gives the history so far, without the slots that are still open.
+// Series gives the history so far, without the slot of the finest level that is still
+// open.
 func (r *Recorder) Series() Series {
-	return Series{levels: append([]level(nil), r.levels...)}
+	levels := append([]level(nil), r.levels...)
+	for i := range levels {
+		if b := &r.open[i]; i > 0 && b.n > 0 {
+			levels[i].open, levels[i].openSlot = b.point(), b.slot
+		}
+	}
+	return Series{levels: levels}
 }
 
 // End is the session time up to which the series has slots, by its finest level.
@@ -163,13 +178,16 @@ func (s Series) Step(column time.Duration) time.Duration {
 	return s.pick(column, -1).step
 }
 
+// pick is the level to read for columns of a width: the coarsest that is not coarser
+// than them. When that one has already dropped what lies after from (negative: it does
+// not matter), a coarser one that still has it.
 func (s Series) pick(column, from time.Duration) *level {
 	best := &s.levels[0]
-	for i := range s.levels {
-		l := &s.levels[i]
-		fits := l.step <= column
-		reaches := from < 0 || time.Duration(best.first)*best.step <= from
-		if i > 0 && (fits || !reaches) {
+	for i := range s.levels[1:] {
+		l := &s.levels[i+1]
+		start := time.Duration(best.first) * best.step
+		older := l.n > 0 && time.Duration(l.first+1)*l.step <= start
+		if l.step <= column || from >= 0 && start > from && older {
 			best = l
 		}
 	}
@@ -189,7 +207,7 @@ func (s Series) Columns(from, to time.Duration, dst []Point) {
 	if width <= 0 {
 		return
 	}
-	l := s.pick(width, from)
+	l := s.pick(width, max(0, from))
 	for i := range dst {
 		a := from + (to-from)*time.Duration(i)/time.Duration(len(dst))
 		b := from + (to-from)*time.Duration(i+1)/time.Duration(len(dst))

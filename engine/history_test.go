@@ -102,3 +102,21 @@ func TestEmptySeries(t *testing.T) {
 		t.Errorf("End of an empty series = %v", got)
 	}
 }
+
+// A window that begins before the session must not be read from the coarsest level.
+func TestSeriesFineWhenYoung(t *testing.T) {
+	for _, begin := range []time.Duration{0, 3500 * time.Millisecond} {
+		r := NewRecorder(FullHistory)
+		for i := range 300 {
+			r.Add(begin+time.Duration(i)*100*time.Millisecond, float64(i%10))
+		}
+		cols := make([]Point, 60)
+		r.Series().Columns(-30*time.Second, 30*time.Second, cols)
+		if c := cols[59]; c.Gap() {
+			t.Errorf("begun at %v: the last second is a gap", begin)
+		}
+		if c := cols[50]; c.Min != 0 || c.Max != 9 {
+			t.Errorf("begun at %v: column 50 = %+v, want 0 to 9 of its ten samples", begin, c)
+		}
+	}
+}
