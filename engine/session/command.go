@@ -3,6 +3,7 @@ package session
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"linerate/engine"
@@ -107,14 +108,11 @@ func (c *conductor) describe(from, to engine.Spec) string {
 	return "again"
 }
 
+// undo asks for the spec of the last step that ran with another one.
 func (c *conductor) undo() error {
-	ran := 0
-	for i := len(c.segments) - 1; i >= 0; i-- {
-		if c.segments[i].Sums == nil {
-			continue // it did not begin
-		}
-		if ran++; ran == 2 || c.step != nil {
-			return c.ask(c.segments[i].Spec, "")
+	for _, seg := range slices.Backward(c.segments) {
+		if seg.Sums != nil && seg.Spec != c.want {
+			return c.ask(seg.Spec, "")
 		}
 	}
 	return errFirst

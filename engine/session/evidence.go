@@ -128,13 +128,15 @@ func headline(verdicts []engine.Verdict) (code, title string) {
 
 // SimulatedLink gives a Config.Shape that paces the streams as a link of linkBps would
 // share itself out among streams of which none gets more than streamBps (0: no such
-// limit). Config.LinkBps must be linkBps too.
+// limit); an asked -b stays a limit too. Config.LinkBps must be linkBps as well.
 func SimulatedLink(linkBps, streamBps float64) func(engine.Spec) engine.Spec {
 	goodput := diagnose.SimulatedCeiling(linkBps).Bps
 	return func(spec engine.Spec) engine.Spec {
 		share := goodput / float64(max(1, spec.Streams))
-		if streamBps > 0 {
-			share = min(share, streamBps)
+		for _, limit := range []float64{streamBps, spec.Bitrate} {
+			if limit > 0 {
+				share = min(share, limit)
+			}
 		}
 		spec.Bitrate = share
 		return spec
