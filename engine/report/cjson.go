@@ -129,8 +129,9 @@ func (p *printer) text(src []byte) int {
 			p.dst = append(p.dst, c)
 			i++
 		default:
+			// A byte that is no UTF-8 decodes to U+FFFD of width 1: it must not be copied.
 			r, n := utf8.DecodeRune(src[i:])
-			if strconv.IsPrint(r) {
+			if strconv.IsPrint(r) && n > 1 {
 				p.dst = append(p.dst, src[i:i+n]...)
 			} else {
 				p.dst = appendEscaped(p.dst, r)

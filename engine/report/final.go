@@ -24,7 +24,7 @@ func (t *Text) final(r engine.Result) {
 // finalRetr reports whether a sender's line of the final table has a Retr column.
 func (t *Text) finalRetr(r engine.Result) bool {
 	for _, s := range r.Streams {
-		if counts(s.Retransmits) && (s.Sender || t.info.Role == engine.Client) {
+		if s.Sent.Known() && counts(s.Retransmits) && (s.Sender || t.info.Role == engine.Client) {
 			return true
 		}
 	}

@@ -387,6 +387,13 @@ func TestJSONIsHarmless(t *testing.T) {
 	if doc.Output != s.output {
 		t.Errorf("server output came back as %q, want %q", doc.Output, s.output)
 	}
+
+	s.output, s.json = "{\"a\":\"\x9b31m\u009b\"}", true
+	got.Reset()
+	s.play(NewJSON(&got, JSONOptions{}))
+	if want := "\"a\":\t\"\\ufffd31m\\u009b\""; !strings.Contains(got.String(), want) {
+		t.Errorf("server's JSON lacks %s:\n%q", want, got.String())
+	}
 }
 
 func TestNumber(t *testing.T) {

@@ -4,11 +4,23 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"linerate/engine"
 
 	"github.com/google/go-cmp/cmp"
 )
+
+func TestServerTextOfOneTestAfterTheOther(t *testing.T) {
+	var got strings.Builder
+	text := NewServerText(&got, 46276, TextOptions{Verbose: true, Version: "linerate 0.1.0", System: uname})
+	text.Listening()
+	for _, host := range []string{"127.0.0.1", "::1"} {
+		s := scene{role: engine.Server, intervals: 1, host: host, spec: engine.Spec{Duration: time.Second, Bitrate: 5e7}}
+		s.play(text.Sink(s.info()))
+	}
+	compare(t, "several.server", got.String())
+}
 
 // Two tests at once: the lines of one call stay together, and every change of the writing
 // test is marked.
