@@ -234,10 +234,11 @@ type ServerEvent struct {
 	Result *Result // of TestEnded
 }
 
-// Transcript is what a Sink has printed for one test, for a client that asked for the
-// server's output (--get-server-output). A server that has one from its sink asks after
-// Begin … End and before it sends its own results: End is called with what is known then.
+// Transcript is a server's Sink that can hand what it prints to a client that asked for it
+// (--get-server-output). It is asked after the last Interval and before End, from the same
+// goroutine, with what this end has measured.
 type Transcript interface {
-	// Transcript gives the text, or an iperf3 JSON document when json is true.
-	Transcript() (output string, json bool)
+	// Transcript gives the text, with the final lines that End would write for sofar, or
+	// an iperf3 JSON document when json is true. "" when the client did not ask.
+	Transcript(sofar Result) (output string, json bool)
 }

@@ -49,10 +49,9 @@ func (j *JSON) End(r engine.Result) {
 // builder collects a document. The parts are kept as text, which takes far less memory
 // over a long test than the values would.
 type builder struct {
-	opt        JSONOptions
-	info       engine.TestInfo
-	doc        document
-	transcript []byte // of a test whose client asked to see it
+	opt  JSONOptions
+	info engine.TestInfo
+	doc  document
 }
 
 func newBuilder(opt JSONOptions) builder {
@@ -67,7 +66,7 @@ func (b *builder) reset() {
 
 func (b *builder) begin(info engine.TestInfo) {
 	b.reset()
-	b.info, b.transcript = info, nil
+	b.info = info
 	b.doc.Start = b.opt.start(info)
 	b.doc.Title, b.doc.ExtraData = info.Spec.Title, info.Spec.ExtraData
 }
@@ -93,9 +92,6 @@ func (b *builder) end(r engine.Result) {
 	case r.PeerOutput != "":
 		b.doc.ServerOutputText = r.PeerOutput
 	}
-	if b.info.Role == engine.Server && b.info.Spec.ServerOutput {
-		b.transcript = mustCompact(b.doc)
-	}
 }
 
 // document gives the whole as cJSON prints it, with a line's end.
@@ -103,10 +99,18 @@ func (b *builder) document() []byte {
 	return append(layout(nil, mustCompact(b.doc), true), '\n')
 }
 
-// Transcript gives the document of the last test, when its client asked for it (see
-// [engine.Transcript]).
-func (b *builder) Transcript() (string, bool) {
-	return string(b.transcript), b.transcript != nil
+// shown reports whether the client asked to see the document.
+func (b *builder) shown() bool { return b.info.Role == engine.Server && b.info.Spec.ServerOutput }
+
+// Transcript gives the document as it would be if the test ended with sofar, when its
+// client asked for it (see [engine.Transcript]).
+func (b *builder) Transcript(sofar engine.Result) (string, bool) {
+	if !b.shown() {
+		return "", false
+	}
+	ended := *b
+	ended.end(sofar)
+	return string(mustCompact(ended.doc)), true
 }
 
 // mustCompact marshals the types of schema.go, which cannot fail: their numbers make NaN

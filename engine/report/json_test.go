@@ -358,8 +358,11 @@ func TestJSONTranscript(t *testing.T) {
 		"json":   NewJSON(new(strings.Builder), JSONOptions{}),
 		"stream": NewJSONStream(new(strings.Builder), false, JSONOptions{}),
 	} {
-		s.play(sink)
-		got, isJSON := sink.(engine.Transcript).Transcript()
+		sink.Begin(s.info())
+		for _, iv := range s.reports() {
+			sink.Interval(iv)
+		}
+		got, isJSON := sink.(engine.Transcript).Transcript(s.result())
 		if !isJSON {
 			t.Errorf("%s: transcript is not called JSON", name)
 		}

@@ -114,10 +114,10 @@ func (k *serverSink) End(r engine.Result) {
 	}
 }
 
-func (k *serverSink) Transcript() (string, bool) {
+func (k *serverSink) Transcript(sofar engine.Result) (string, bool) {
 	k.server.mu.Lock()
 	defer k.server.mu.Unlock()
-	return k.text.Transcript()
+	return k.text.Transcript(sofar)
 }
 
 var _ engine.Transcript = (*serverSink)(nil)

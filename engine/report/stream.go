@@ -33,7 +33,7 @@ func (j *JSONStream) Begin(info engine.TestInfo) {
 // Interval writes the event "interval".
 func (j *JSONStream) Interval(iv engine.Interval) {
 	j.event("interval", json.RawMessage(j.interval(iv)))
-	if !j.full && j.transcriptUnwanted() {
+	if !j.full && !j.shown() {
 		j.doc.Intervals = j.doc.Intervals[:0]
 	}
 }
@@ -63,9 +63,4 @@ func (j *JSONStream) End(r engine.Result) {
 
 func (j *JSONStream) event(name string, data any) {
 	j.out.write(append(layout(nil, mustCompact(event{name, data}), false), '\n'))
-}
-
-// transcriptUnwanted reports whether no client waits for the whole document.
-func (j *JSONStream) transcriptUnwanted() bool {
-	return j.info.Role != engine.Server || !j.info.Spec.ServerOutput
 }

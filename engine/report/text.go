@@ -43,13 +43,18 @@ func NewText(w io.Writer, opt TextOptions) *Text {
 // Err gives the first error of a write; nothing was written after it.
 func (t *Text) Err() error { return t.out.err }
 
-// Transcript gives what has been written about the last test, when its client asked for
-// it (see [engine.Transcript]).
-func (t *Text) Transcript() (string, bool) {
+// Transcript gives what has been written about the running test and what End would add,
+// when its client asked for it (see [engine.Transcript]).
+func (t *Text) Transcript(sofar engine.Result) (string, bool) {
 	if t.transcript == nil {
 		return "", false
 	}
-	return t.transcript.String(), false
+	t.ending(sofar)
+	t.transcript.Write(t.buf.Bytes())
+	t.buf.Reset()
+	output := t.transcript.String()
+	t.transcript = nil
+	return output, false
 }
 
 // Greet writes the two lines that iperf3 -V begins with, before it connects; Begin and
@@ -187,6 +192,12 @@ func (t *Text) role(sender bool) string {
 // End writes the final table and what follows it. A test that failed before its payload
 // flowed leaves nothing to write.
 func (t *Text) End(r engine.Result) {
+	t.ending(r)
+	t.flush()
+	t.transcript = nil
+}
+
+func (t *Text) ending(r engine.Result) {
 	if t.info.Role == engine.Client {
 		t.greet()
 	}
@@ -198,7 +209,6 @@ func (t *Text) End(r engine.Result) {
 		t.line("")
 		t.line("iperf Done.")
 	}
-	t.flush()
 }
 
 // peerOutput writes what --get-server-output brought. Its lines are the server's: they

@@ -123,20 +123,34 @@ func TestTextTranscript(t *testing.T) {
 	_, want, _ = strings.Cut(want, "Server output:\n")
 	want = want[:strings.LastIndex(want, "\n\niperf Done")]
 	s := scene{role: engine.Server, intervals: 2, spec: engine.Spec{Streams: 2, Direction: engine.Download, ServerOutput: true}}
-	text := NewServerText(&strings.Builder{}, 5201, TextOptions{})
+	var printed strings.Builder
+	text := NewServerText(&printed, 5201, TextOptions{})
 	text.Listening()
+	listening := printed.String()
 	sink := text.Sink(s.info())
-	s.play(sink)
-	got, json := sink.(engine.Transcript).Transcript()
+	sink.Begin(s.info())
+	for _, iv := range s.reports() {
+		sink.Interval(iv)
+	}
+	sofar := s.result()
+	for i := range sofar.Streams {
+		sofar.Streams[i].Received = probes.Unknown[engine.End](probes.Absent, "the client has not told yet")
+	}
+	got, json := sink.(engine.Transcript).Transcript(sofar)
 	if json {
 		t.Error("transcript of a text is called JSON")
 	}
 	if diff := cmp.Diff(reporttest.Mask(want), reporttest.Mask(got)); diff != "" {
 		t.Errorf("transcript differs from iperf3's (-iperf3 +linerate):\n%s", diff)
 	}
+	sink.End(s.result())
+	if own := strings.TrimPrefix(printed.String(), listening); !strings.HasPrefix(own, got) {
+		t.Errorf("the server prints\n%s\nand tells its client\n%s", own, got)
+	}
+
 	s.spec.ServerOutput = false
-	s.play(sink)
-	if got, _ := sink.(engine.Transcript).Transcript(); got != "" {
+	sink.Begin(s.info())
+	if got, _ := sink.(engine.Transcript).Transcript(sofar); got != "" {
 		t.Errorf("transcript nobody asked for: %q, want none", got)
 	}
 }
