@@ -1,0 +1,55 @@
+package grid
+
+import "linerate/tui/internal/style"
+
+// Line is one row of a text view: help, the reasons of a verdict, the table of steps.
+type Line struct {
+	Text string
+	Role style.Role
+}
+
+// Page is a text view under construction.
+type Page []Line
+
+// Add appends a row.
+func (p *Page) Add(role style.Role, text string) { *p = append(*p, Line{text, role}) }
+
+// Scroll draws the lines from number top on and gives the first number that would still
+// fill the area, for clamping.
+func (a Area) Scroll(lines Page, top int) (last int) {
+	last = max(0, len(lines)-a.H)
+	top = min(max(0, top), last)
+	for y := 0; y < a.H && top+y < len(lines); y++ {
+		l := lines[top+y]
+		a.Fit(0, y, a.W, l.Role, l.Text)
+	}
+	if top < last {
+		more := a.g.glyphs.Ellipsis + " j: more"
+		a.Right(a.W, a.H-1, style.Dim, " "+more)
+	}
+	return last
+}
+
+// Reflow breaks the lines that are wider than w at words and indents what follows.
+func Reflow(lines Page, w int) (out Page) {
+	for _, l := range lines {
+		indent := 0
+		for indent < len(l.Text) && l.Text[indent] == ' ' {
+			indent++
+		}
+		margin := l.Text[:indent]
+		rest := l.Text
+		for {
+			head, tail := Wrap(rest[min(indent, len(rest)):], max(8, w-indent))
+			out.Add(l.Role, margin+head)
+			if tail == "" {
+				break
+			}
+			if len(margin) == indent {
+				margin += "  "
+			}
+			indent, rest = len(margin), margin+tail
+		}
+	}
+	return out
+}

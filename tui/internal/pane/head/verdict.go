@@ -1,0 +1,147 @@
+package head
+
+import (
+	"strings"
+
+	"linerate/engine"
+	"linerate/tui/internal/figure"
+	"linerate/tui/internal/grid"
+	"linerate/tui/internal/style"
+)
+
+// Severity is the word, with its sign, and the look of a severity.
+func Severity(s engine.Severity) (string, style.Role) {
+	switch s {
+	case engine.SeverityLimit:
+		return "limit:", style.Limit
+	case engine.SeverityWarning:
+		return "warning !", style.Warning
+	case engine.SeverityFault:
+		return "fault !!", style.Fault
+	}
+	return "ok:", style.OK
+}
+
+// Verdict draws what holds the test back: one direction's sentence over all rows of the
+// area, or a row for each of two. Without a verdict it says what the session waits for,
+// after a failure how it ended.
+func Verdict(a grid.Area, s *engine.Snapshot) {
+	switch {
+	case s.Err != nil:
+		word, role := Severity(engine.SeverityFault)
+		sentence(a, "VERDICT "+word, role, s.Err.Error(), "")
+	case len(s.Verdicts) == 0:
+		sentence(a, "VERDICT", style.Dim, waiting(s), "")
+	case len(s.Verdicts) == 1:
+		f := &s.Verdicts[0].Main
+		word, role := Severity(f.Severity)
+		sentence(a, "VERDICT "+word, role, text(f), also(&s.Verdicts[0]))
+	case a.H == 1:
+		worst := 0
+		for i := range s.Verdicts {
+			if s.Verdicts[i].Main.Severity > s.Verdicts[worst].Main.Severity {
+				worst = i
+			}
+		}
+		oneLine(a, 0, &s.Verdicts[worst])
+	default:
+		for i := range s.Verdicts {
+			oneLine(a, i, &s.Verdicts[i])
+		}
+	}
+}
+
+func waiting(s *engine.Snapshot) string {
+	switch s.Phase {
+	case engine.Connecting:
+		if s.Note != "" {
+			return s.Note
+		}
+		return "connecting to " + target(s)
+	case engine.Changing:
+		return "opening the next step"
+	case engine.Stopped:
+		return "traffic is stopped: S starts it"
+	case engine.Ending, engine.Done:
+		return "the test has ended without a verdict"
+	}
+	return "not enough evidence yet"
+}
+
+// text is the whole sentence of a finding, and how sure it is unless it is sure.
+func text(f *engine.Finding) string {
+	t := f.Text
+	if t == "" {
+		t = f.Title
+	}
+	if f.Confidence != engine.Sure && f.Severity != engine.SeverityOK {
+		t += " (" + f.Confidence.String() + ")"
+	}
+	return t
+}
+
+// also is what stands below the sentence when there is room: what else holds, or the
+// numbers it rests on.
+func also(v *engine.Verdict) string {
+	if len(v.Also) == 0 {
+		return numbers(v.Main.Evidence)
+	}
+	names := make([]string, 0, len(v.Also))
+	for i := range v.Also {
+		names = append(names, v.Also[i].Title)
+	}
+	return "also: " + strings.Join(names, "; ")
+}
+
+func numbers(evidence []engine.Evidence) string {
+	words := make([]string, 0, len(evidence))
+	for _, e := range evidence {
+		words = append(words, e.Name+" "+figure.Evidence(e))
+	}
+	return strings.Join(words, ", ")
+}
+
+// sentence writes lead and text over the rows of the area; more follows if a row is left.
+func sentence(a grid.Area, lead string, role style.Role, text, more string) {
+	edge := a.Glyphs().Edge
+	indent := a.Width(edge)
+	for y := range a.H {
+		a.Text(0, y, role, edge)
+	}
+	if a.W < 60 { // the word VERDICT costs more than it tells
+		lead = strings.TrimPrefix(lead, "VERDICT ")
+	}
+	x := a.Text(indent, 0, role, lead) + 1
+	hint := "[v] why"
+	end := a.W
+	if a.W >= 76 {
+		a.Right(a.W, 0, style.Dim, hint)
+		end -= a.Width(hint) + 2
+	}
+	for y := 0; y < a.H && text != ""; y++ {
+		head, tail := grid.Wrap(text, end-x)
+		if y == a.H-1 {
+			head, tail = text, ""
+		}
+		a.Fit(x, y, end-x, style.Bold, head)
+		text, x, end = tail, indent+1, a.W
+		if text == "" && more != "" && y+1 < a.H {
+			a.Fit(x, y+1, end-x, style.Dim, more)
+		}
+	}
+}
+
+// oneLine writes a verdict into one row: its sentence if that fits, else the short one.
+func oneLine(a grid.Area, y int, v *engine.Verdict) {
+	g := a.Glyphs()
+	f := &v.Main
+	word, role := Severity(f.Severity)
+	x := a.Text(0, y, role, g.Edge)
+	x = a.Text(x, y, tone(v.Dir), figure.Arrow(v.Dir, g.Up, g.Down, g.Both)) + 1
+	x = a.Text(x, y, role, word) + 1
+	t := text(f)
+	if a.Width(t) > a.W-x && f.Short != "" {
+		t = f.Short
+	}
+	a.Fit(x, y, a.W-x, style.Bold, t)
+}

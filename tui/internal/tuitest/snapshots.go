@@ -1,0 +1,439 @@
+package tuitest
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"net/netip"
+	"strings"
+	"time"
+
+	"linerate/engine"
+	"linerate/probes"
+)
+
+// Case is a named snapshot.
+type Case struct {
+	Name string
+	Snap *engine.Snapshot
+}
+
+// Cases are all canned states.
+func Cases() []Case {
+	return []Case{
+		{"upload8", Upload()}, {"bothways4", BothWays()}, {"many", Many(64, 32)}, {"n100", N100()},
+		{"demo", Demo()}, {"changing", Changing()}, {"stopped", Stopped()}, {"finding", Finding()},
+		{"ssh", SSH()}, {"connecting", Connecting()}, {"nodata", NoData()}, {"unknown", UnknownFar()},
+		{"failed", Failed()}, {"hostile", Hostile()}, {"notfinite", NotFinite()},
+	}
+}
+
+// start is the wall clock of every canned session.
+var start = time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+
+// Make builds a running session of n streams in a direction, cores local cores, seconds
+// long, each stream at about rate bits/s.
+func Make(dir engine.Direction, n, cores int, seconds int, rate float64) *engine.Snapshot {
+	rng := rand.New(rand.NewPCG(7, uint64(n*1000+cores)))
+	elapsed := time.Duration(seconds) * time.Second
+	s := &engine.Snapshot{
+		Seq: 100, At: start.Add(elapsed), Elapsed: elapsed, Phase: engine.Running,
+		Peer: engine.Peer{Host: "10.0.0.2", Addr: netip.MustParseAddrPort("10.0.0.2:5201"), Agent: "iperf 3.18"},
+		Spec: engine.Spec{Host: "10.0.0.2", Port: 5201, Streams: n, Direction: dir, Congestion: "cubic"},
+		Host: Host(cores), Route: probes.Got(Route()),
+		SelfCPU: probes.Got(0.004),
+	}
+	id := 1
+	for _, d := range dir.Dirs() {
+		sum := engine.Sum{Dir: d, Fairness: 0.99, Ceiling: probes.Got(9.415e9)}
+		retrans, perSecond := uint64(0), 0.0
+		for range n {
+			st := stream(rng, id, d, rate*(0.85+0.3*rng.Float64()), elapsed)
+			s.Streams = append(s.Streams, st)
+			sum.Rate += st.Rate
+			sum.Bytes += st.Bytes
+			retrans += st.Retransmits.Or(0)
+			perSecond += st.RetransRate.Or(0)
+			if id++; id == 2 {
+				id = 3
+			}
+		}
+		sum.Mean, sum.Min, sum.Max = sum.Rate*0.98, sum.Rate*0.6, sum.Rate*1.02
+		sum.Retransmits, sum.RetransRate = probes.Got(retrans), probes.Got(perSecond)
+		if d == engine.Download {
+			sum.Retransmits = probes.Unknown[uint64](probes.Absent, "only the sender knows")
+			sum.RetransRate = probes.Unknown[float64](probes.Absent, "only the sender knows")
+		}
+		s.Sums = append(s.Sums, sum)
+		s.Moved += sum.Bytes
+	}
+	s.Load = Load(rng, cores, s.Streams)
+	s.History = history(rng, s, elapsed)
+	s.Segments = []engine.Segment{{Index: 1, Change: "start", Spec: s.Spec, Sums: s.Sums}}
+	s.Verdicts = []engine.Verdict{}
+	for _, d := range dir.Dirs() {
+		s.Verdicts = append(s.Verdicts, engine.Verdict{Dir: d, Main: engine.Finding{
+			Code: "R09", Title: "line rate", Text: "Line rate: 9.41 of 9.415 Gbit/s possible with MTU 1500; MTU 9000 would allow 9.90.",
+			Short: "line rate: 9.41 of 9.415 Gbit/s", Severity: engine.SeverityOK, Confidence: engine.Sure, Dir: d, Core: -1,
+		}})
+	}
+	s.Events = []engine.Event{
+		{Seq: 1, At: 0, Text: "connected to 10.0.0.2 port 5201 (iperf 3.18)"},
+		{Seq: 2, At: 3 * time.Second, Text: "verdict: line rate"},
+	}
+	return s
+}
+
+func stream(rng *rand.Rand, id int, dir engine.Direction, rate float64, elapsed time.Duration) engine.Stream {
+	sends := dir == engine.Upload
+	st := engine.Stream{
+		Conn: engine.Conn{ID: id, Socket: 3 + 2*id, Dir: dir, Sender: sends},
+		Rate: rate, Bytes: uint64(rate / 8 * elapsed.Seconds()),
+		TCPAge: 40 * time.Millisecond,
+		Thread: probes.Got(probes.ThreadLoad{TID: 4000 + id, Name: fmt.Sprintf("lr-tx-%d", id), User: 0.02, System: 0.4, Core: id % 4}),
+	}
+	info := engine.TCPInfo{Size: engine.InfoRTO, SndMSS: 1448, PMTU: 1500, SndCwnd: uint32(900 + rng.IntN(500)),
+		RTT: 310*time.Microsecond + time.Duration(rng.IntN(200))*time.Microsecond, MinRTT: 180 * time.Microsecond,
+		BusyTime: elapsed, RwndLimited: elapsed / 50, SndbufLimited: elapsed / 90}
+	st.TCP = probes.Got(info)
+	st.RTT = probes.Got(info.RTT)
+	if sends {
+		st.Cwnd = probes.Got(info.CwndBytes())
+		st.Retransmits = probes.Got(uint64(rng.IntN(40)))
+		st.RetransRate = probes.Got(float64(rng.IntN(4)))
+	} else {
+		why := "only the sender knows"
+		st.Cwnd = probes.Unknown[uint64](probes.Absent, why)
+		st.Retransmits = probes.Unknown[uint64](probes.Absent, why)
+		st.RetransRate = probes.Unknown[float64](probes.Absent, why)
+	}
+	trail := engine.NewRecorder(engine.ShortHistory)
+	for t := time.Duration(0); t < elapsed; t += time.Second {
+		trail.Add(t, rate*(0.8+0.3*rng.Float64()))
+	}
+	st.Trail = trail.Series()
+	return st
+}
+
+// history is the last minutes of a test: a ramp, a plateau, one dip of 0.3 s.
+func history(rng *rand.Rand, s *engine.Snapshot, elapsed time.Duration) engine.History {
+	up, down := engine.NewRecorder(engine.FullHistory), engine.NewRecorder(engine.FullHistory)
+	retr, rtt, cwnd := engine.NewRecorder(engine.FullHistory), engine.NewRecorder(engine.FullHistory), engine.NewRecorder(engine.FullHistory)
+	for t := time.Duration(0); t < elapsed; t += 100 * time.Millisecond {
+		shape := min(1, 0.3+t.Seconds()/4) * (0.97 + 0.05*rng.Float64())
+		if d := elapsed/2 - t; d > 0 && d <= 300*time.Millisecond {
+			shape = 0
+		}
+		for i := range s.Sums {
+			if s.Sums[i].Dir == engine.Upload {
+				up.Add(t, s.Sums[i].Rate*shape)
+			} else {
+				down.Add(t, s.Sums[i].Rate*shape*0.97)
+			}
+		}
+		lost := 0.0
+		if rng.IntN(60) == 0 {
+			lost = float64(rng.IntN(90))
+		}
+		retr.Add(t, lost)
+		rtt.Add(t, 0.0003+0.0002*rng.Float64())
+		cwnd.Add(t, 14e6*shape)
+	}
+	cores := make([]engine.Series, len(s.Load.Cores.Or(nil)))
+	for i, c := range s.Load.Cores.Or(nil) {
+		r := engine.NewRecorder(engine.FullHistory)
+		for t := time.Duration(0); t < elapsed; t += 500 * time.Millisecond {
+			r.Add(t, min(1, c.Busy()*(0.8+0.3*rng.Float64())))
+		}
+		cores[i] = r.Series()
+	}
+	return engine.History{Cores: cores, Up: up.Series(), Down: down.Series(), Retrans: retr.Series(), RTT: rtt.Series(), Cwnd: cwnd.Series()}
+}
+
+// Host is a computer with n cores.
+func Host(n int) probes.Host {
+	freq := make([]float64, max(n, 1))
+	for i := range freq {
+		freq[i] = 3.4e9
+	}
+	return probes.Host{
+		Name: probes.Got("hostA"), OS: "linux", Arch: "amd64", Kernel: probes.Got("6.8.0-40"),
+		CPU: probes.CPU{Model: probes.Got("Intel(R) N100"), Cores: n, FreqHz: probes.Got(freq),
+			MaxHz: probes.Got(3.4e9), Governor: probes.Got("performance")},
+	}
+}
+
+// Route leaves by a 10 Gbit/s interface.
+func Route() probes.Route {
+	return probes.Route{
+		Dest: netip.MustParseAddr("10.0.0.2"), Source: netip.MustParseAddr("10.0.0.1"),
+		NIC: probes.Got(probes.NIC{
+			Name: "eth0", Kind: probes.Got("physical"), Driver: probes.Got("ixgbe"), SpeedBps: probes.Got(10e9),
+			Duplex: probes.Got("full"), MTU: probes.Got(1500), Up: probes.Got(true),
+			Offloads: probes.Offloads{TSO: probes.Got(true), GSO: probes.Got(true), GRO: probes.Got(true), LRO: probes.Got(false)},
+			RxQueues: probes.Got(4), TxQueues: probes.Got(4),
+			Counters: probes.Got(probes.NICCounters{RxMissed: 214}),
+		}),
+	}
+}
+
+// Load makes n cores that share out the work of the streams' threads.
+func Load(rng *rand.Rand, n int, streams []engine.Stream) probes.Load {
+	cores := make([]probes.CoreLoad, n)
+	for i := range cores {
+		u, sy, so := 0.05+0.1*rng.Float64(), 0.1+0.3*rng.Float64(), 0.1*rng.Float64()
+		cores[i] = probes.CoreLoad{Core: i, User: u, System: sy, IRQ: 0.01, SoftIRQ: so, Idle: 1 - u - sy - so - 0.01}
+	}
+	var threads []probes.ThreadLoad
+	for i := range streams {
+		if t, ok := streams[i].Thread.Get(); ok && t.Core < n {
+			threads = append(threads, t)
+		}
+	}
+	return probes.Load{At: start, Window: time.Second, Cores: probes.Got(cores), Threads: probes.Got(threads),
+		Process: probes.Got(probes.ThreadLoad{User: 0.1, System: 1.2})}
+}
+
+// Upload is eight streams at line rate after two changes.
+func Upload() *engine.Snapshot {
+	s := Make(engine.Upload, 8, 8, 161, 1.17e9)
+	steps(s,
+		step{"start", 1, 39 * time.Second, 3.8e9, "R10", "one sending thread fills a core"},
+		step{"streams 1→4", 4, 105 * time.Second, 7.81e9, "R37", "still ramping"},
+		step{"streams 4→8", 8, 0, 0, "R09", "line rate"})
+	return s
+}
+
+type step struct {
+	change  string
+	streams int
+	end     time.Duration
+	mean    float64
+	code    string
+	title   string
+}
+
+// steps gives a session a past; the last step runs on with the session's sums.
+func steps(s *engine.Snapshot, past ...step) {
+	s.Segments = nil
+	from := time.Duration(0)
+	before := 0.0
+	for i, p := range past {
+		spec := s.Spec
+		spec.Streams = p.streams
+		seg := engine.Segment{Index: i + 1, Change: p.change, Spec: spec, Start: from, End: p.end, Verdict: p.code, Title: p.title}
+		if i > 0 {
+			seg.Gap = 7 * time.Millisecond
+		}
+		if p.end > 0 {
+			seg.Sums = []engine.Sum{{Dir: s.Sums[0].Dir, Rate: p.mean, Mean: p.mean, Min: p.mean * 0.9, Max: p.mean * 1.05,
+				Retransmits: probes.Got(uint64(12)), RetransRate: probes.Got(0.0)}}
+			seg.PeerCPU = probes.Got(engine.CPUUse{Total: 62})
+			before = p.mean
+		} else {
+			if before > 0 {
+				s.Sums[0].Delta = probes.Got(s.Sums[0].Mean/before - 1)
+			}
+			seg.Sums = s.Sums
+		}
+		s.Segments = append(s.Segments, seg)
+		from = p.end
+	}
+}
+
+// BothWays is four streams each way, one verdict per direction.
+func BothWays() *engine.Snapshot {
+	s := Make(engine.Both, 4, 4, 72, 2.3e9)
+	s.Verdicts[1].Main = engine.Finding{
+		Code: "R12", Title: "softirq fills a core", Severity: engine.SeverityWarning, Confidence: engine.Sure,
+		Dir: engine.Download, Core: 3, Side: engine.Local,
+		Text:  "Core 3 is saturated by packet receive (softirq 94 %) while 2 cores idle: spread its queues; more streams here won't help.",
+		Short: "core 3 full of packet receive (94 %)",
+	}
+	cores := s.Load.Cores.Value
+	cores[3] = probes.CoreLoad{Core: 3, User: 0.01, System: 0.02, SoftIRQ: 0.94, Idle: 0.03}
+	return s
+}
+
+// Many has more streams and cores than any screen has rows, at both ends.
+func Many(streams, cores int) *engine.Snapshot {
+	s := Make(engine.Upload, streams, cores, 60, 9.4e9/float64(max(1, streams)))
+	for i := range s.Streams {
+		if i%17 == 16 {
+			s.Streams[i].Rate /= 5
+		}
+	}
+	rng := rand.New(rand.NewPCG(3, 4))
+	far := Load(rng, cores, nil)
+	s.Peer.Linerate, s.Peer.Agent = true, "linerate 0.1"
+	s.Peer.Load, s.Peer.LoadAge = probes.Got(far), 180*time.Millisecond
+	host := Host(cores)
+	host.Name = probes.Got("hostB")
+	s.Peer.HostInfo = probes.Got(host)
+	return s
+}
+
+// N100 is case 2 of the reference results: a mini-PC with four cores, both ways with one
+// stream each, the whole system at 30 %, one core full.
+func N100() *engine.Snapshot {
+	s := Make(engine.Both, 1, 4, 45, 9.4e9)
+	s.Sums[1].Rate, s.Sums[1].Mean = 6.51e9, 6.51e9
+	s.Streams[1].Rate = 6.51e9
+	for i := range s.Sums {
+		s.Sums[i].Fairness = 0
+	}
+	s.Load.Cores = probes.Got([]probes.CoreLoad{
+		{Core: 0, User: 0.01, System: 0.04, SoftIRQ: 0.02, Idle: 0.93},
+		{Core: 1, User: 0.01, System: 0.03, Idle: 0.96},
+		{Core: 2, User: 0.03, System: 0.70, SoftIRQ: 0.26, Idle: 0.01},
+		{Core: 3, User: 0.02, System: 0.05, IRQ: 0.01, SoftIRQ: 0.03, Idle: 0.89},
+	})
+	thread := probes.ThreadLoad{TID: 4100, Name: "lr-rx-3", User: 0.03, System: 0.95, Core: 2}
+	s.Load.Threads = probes.Got([]probes.ThreadLoad{thread, {TID: 4101, Name: "lr-tx-1", System: 0.31, Core: 0}})
+	s.Streams[1].Thread = probes.Got(thread)
+	s.Verdicts[1].Main = engine.Finding{
+		Code: "R11", Title: "one receiving thread fills a core", Severity: engine.SeverityLimit, Confidence: engine.Sure,
+		Side: engine.Local, Dir: engine.Download, Core: 2, Press: "+", Proof: "+",
+		Text:  "Core 2 is full of the receiving thread (98 %) while 3 others idle: press + for another stream.",
+		Short: "core 2 full of the receiving thread: press +",
+		Evidence: []engine.Evidence{
+			{Name: "core 2 busy", Value: 0.99, Unit: "share", Side: engine.Local, Age: 200 * time.Millisecond},
+			{Name: "thread lr-rx-3", Value: 0.98, Unit: "share", Side: engine.Local, Age: 200 * time.Millisecond},
+			{Name: "goodput", Value: 6.51e9, Unit: "bit/s", Side: engine.Local},
+		},
+		Remedy: []engine.Remedy{{Text: "Use more streams: each has its own thread.", Temporary: "linerate HOST -P 4"}},
+	}
+	return s
+}
+
+// Demo is a session on loopback.
+func Demo() *engine.Snapshot {
+	s := Make(engine.Upload, 2, 2, 20, 24e9)
+	s.Peer = engine.Peer{Host: "127.0.0.1", Addr: netip.MustParseAddrPort("127.0.0.1:40123"), Linerate: true, Loopback: true, Agent: "linerate 0.1"}
+	s.Spec.Port = 40123
+	s.Label = "simulated link 10 Gbit/s"
+	s.Route = probes.Got(probes.Route{Dest: netip.MustParseAddr("127.0.0.1"), Source: netip.MustParseAddr("127.0.0.1"),
+		NIC: probes.Got(probes.NIC{Name: "lo", Kind: probes.Got("loopback"), MTU: probes.Got(65536)})})
+	s.Sums[0].Ceiling = probes.Unknown[float64](probes.Absent, "lo has no line speed")
+	steps(s, step{"start", 1, 8 * time.Second, 12e9, "R10", "one sending thread fills a core"},
+		step{"streams 1→2", 2, 0, 0, "", "both cores busy"})
+	return s
+}
+
+// Changing has a step on its way.
+func Changing() *engine.Snapshot {
+	s := Upload()
+	asked := s.Spec
+	asked.Streams, asked.Direction = 3, engine.Both
+	s.Asked, s.Phase, s.Note = &asked, engine.Changing, "opening streams 8→3, upload → both ways"
+	return s
+}
+
+// Stopped has no traffic.
+func Stopped() *engine.Snapshot {
+	s := Upload()
+	s.Phase, s.Verdicts = engine.Stopped, nil
+	return s
+}
+
+// Finding is a search for the best stream count.
+func Finding() *engine.Snapshot {
+	s := Upload()
+	s.Best = engine.Best{Active: true, Trying: 8}
+	return s
+}
+
+// SSH is a thin line that carries the operator's session too.
+func SSH() *engine.Snapshot {
+	s := Make(engine.Upload, 1, 2, 33, 4.6e6)
+	s.SSHLink = true
+	s.Sums[0].Ceiling = probes.Unknown[float64](probes.Absent, "tun0 is tun: it has no line speed")
+	s.Verdicts[0].Main.Text = "Not enough evidence for a cause."
+	return s
+}
+
+// Connecting is the first moment.
+func Connecting() *engine.Snapshot {
+	return &engine.Snapshot{
+		Seq: 1, At: start, Phase: engine.Connecting, Note: "connecting to 10.0.0.2 port 5201",
+		Peer: engine.Peer{Host: "10.0.0.2"}, Spec: engine.Spec{Host: "10.0.0.2", Port: 5201, Streams: 4},
+	}
+}
+
+// NoData has connected and seen nothing yet.
+func NoData() *engine.Snapshot {
+	s := Connecting()
+	s.Phase, s.Note = engine.Running, ""
+	s.Peer.Addr = netip.MustParseAddrPort("10.0.0.2:5201")
+	s.Segments = []engine.Segment{{Index: 1, Change: "start", Spec: s.Spec}}
+	s.Load.Cores = probes.Unknown[[]probes.CoreLoad](probes.NotRead, "first reading")
+	s.Route = probes.Unknown[probes.Route](probes.Unsupported, "not on this system")
+	return s
+}
+
+// UnknownFar is a test whose own cores cannot be read either.
+func UnknownFar() *engine.Snapshot {
+	s := Make(engine.Download, 2, 0, 12, 4e8)
+	s.Load = probes.Load{Cores: probes.Unknown[[]probes.CoreLoad](probes.Unsupported, "not without cgo on this system")}
+	s.Host = probes.Host{}
+	s.Peer.Agent = ""
+	s.Route = probes.Unknown[probes.Route](probes.Denied, "netlink: operation not permitted")
+	s.SelfCPU = probes.Unknown[float64](probes.Unsupported, "no thread times")
+	return s
+}
+
+// Failed has ended with an error after a while.
+func Failed() *engine.Snapshot {
+	s := Upload()
+	s.Phase = engine.Done
+	s.Err = errors.New("the server closed the connection while the test ran")
+	s.Segments[2].Err = s.Err.Error()
+	return s
+}
+
+// Hostile is a peer that sends what a terminal must not get.
+func Hostile() *engine.Snapshot {
+	s := Make(engine.Upload, 2, 2, 10, 1e9)
+	evil := "\x1b[31mred\x1b]0;title\x07\r\n\x9b2J\u202e漢字👍e\u0301\x00" + strings.Repeat("A", 300)
+	s.Peer.Host, s.Peer.Agent, s.Label = evil, evil, "\x1b[2J\tlabel"
+	s.Peer.Addr = netip.AddrPort{}
+	s.Verdicts[0].Main.Text, s.Verdicts[0].Main.Short, s.Verdicts[0].Main.Title = evil, evil, evil
+	s.Verdicts[0].Also = []engine.Finding{{Title: evil}}
+	s.Segments[0].Change, s.Segments[0].Title = evil, evil
+	s.Segments = append(s.Segments, engine.Segment{Index: 2, Change: evil, Start: 5 * time.Second, Spec: s.Spec, Sums: s.Sums, Err: evil})
+	s.Events = append(s.Events, engine.Event{Seq: 9, Text: evil})
+	s.Note, s.Best.Reason = evil, evil
+	s.Host.Name = probes.Got(evil)
+	s.Load.Threads = probes.Got([]probes.ThreadLoad{{Name: evil, System: 1, Core: 1}})
+	return s
+}
+
+// NotFinite has what arithmetic may leave behind.
+func NotFinite() *engine.Snapshot {
+	s := Make(engine.Both, 3, 3, 10, 1e9)
+	bad := []float64{math.NaN(), math.Inf(1), math.Inf(-1), -1}
+	for i := range s.Streams {
+		v := bad[i%len(bad)]
+		s.Streams[i].Rate = v
+		s.Streams[i].RetransRate = probes.Got(v)
+		s.Streams[i].RTT = probes.Got(time.Duration(-1))
+	}
+	for i := range s.Sums {
+		v := bad[i]
+		s.Sums[i].Rate, s.Sums[i].Mean, s.Sums[i].Max, s.Sums[i].Min, s.Sums[i].Fairness = v, v, v, v, v
+		s.Sums[i].Ceiling, s.Sums[i].Delta = probes.Got(v), probes.Got(v)
+	}
+	s.Load.Cores.Value[0] = probes.CoreLoad{User: math.NaN(), System: math.Inf(1), Idle: math.Inf(-1)}
+	s.Load.Cores.Value[1] = probes.CoreLoad{Core: -5, User: -1}
+	s.Load.Cores.Value[2] = probes.CoreLoad{Core: math.MaxInt, User: 40}
+	s.SelfCPU = probes.Got(math.NaN())
+	s.Elapsed = -time.Second
+	up := engine.NewRecorder(engine.FullHistory)
+	for i := range 100 {
+		up.Add(time.Duration(i)*100*time.Millisecond, bad[i%len(bad)])
+	}
+	s.History.Up = up.Series()
+	s.Verdicts[0].Main.Evidence = []engine.Evidence{{Name: "x", Value: math.Inf(1), Unit: "s"}, {Name: "y", Value: math.NaN(), Unit: "share"}}
+	return s
+}
