@@ -1,0 +1,5 @@
+//go:build dragonfly || freebsd || netbsd || openbsd
+
+package sock
+
+func bindDevice(int, string) error { return unsupported("--bind-dev") }

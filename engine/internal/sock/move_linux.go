@@ -1,0 +1,145 @@
+//go:build linux
+
+package sock
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// mostBlocks is the longest batch of one call.
+const mostBlocks = maxBlocks
+
+// scratch is the size of the buffer that a batched receive writes over and over: it
+// stays in the first-level cache, which made receiving 3 to 8 % faster than 128 KiB did.
+const scratch = 16 << 10
+
+// vector is an iovec that repeats one buffer, and the message header around it.
+type vector struct {
+	iov []unix.Iovec
+	buf []byte
+	hdr unix.Msghdr
+}
+
+// newVector repeats buf until it covers size bytes.
+func newVector(buf []byte, size int) *vector {
+	v := &vector{buf: buf, iov: make([]unix.Iovec, (size+len(buf)-1)/len(buf))}
+	for i := range v.iov {
+		v.iov[i].Base = &buf[0]
+		v.iov[i].SetLen(len(buf))
+	}
+	v.hdr.Iov = &v.iov[0]
+	return v
+}
+
+// cut sets the vector to want bytes and gives the header. whole, called afterwards, puts
+// back what cut shortened.
+func (v *vector) cut(want int) (hdr *unix.Msghdr, last int) {
+	n := (want + len(v.buf) - 1) / len(v.buf)
+	v.hdr.SetIovlen(n)
+	v.iov[n-1].SetLen(want - (n-1)*len(v.buf))
+	return &v.hdr, n - 1
+}
+
+func (v *vector) whole(last int) { v.iov[last].SetLen(len(v.buf)) }
+
+// sender gives the mover of Send and what releases it.
+func (c *Conn) sender(cfg SendConfig, most int) (mover, func(), error) {
+	block := payload(cfg.Block, cfg.Repeating)
+	if cfg.ZeroCopy {
+		return c.fileSender(block)
+	}
+	v := newVector(block, most*cfg.Block)
+	fd := c.fd
+	return func(want int) (int, error) {
+		hdr, last := v.cut(want)
+		n, errno := message(sysSendmsg, fd, hdr, unix.MSG_NOSIGNAL)
+		v.whole(last)
+		return outcome(n, errno)
+	}, func() {}, nil
+}
+
+// receiver gives the mover of Recv. MSG_WAITALL makes one call take in as many segments
+// as it was asked for.
+func (c *Conn) receiver(cfg RecvConfig, most int) mover {
+	size := cfg.Block
+	if most > 1 {
+		size = min(size, scratch)
+	}
+	v := newVector(make([]byte, size), most*cfg.Block)
+	flags := unix.MSG_WAITALL
+	if cfg.Discard {
+		flags |= unix.MSG_TRUNC
+	}
+	fd := c.fd
+	return func(want int) (int, error) {
+		hdr, last := v.cut(want)
+		n, errno := message(sysRecvmsg, fd, hdr, flags)
+		v.whole(last)
+		if n == 0 && errno == 0 {
+			return 0, io.EOF
+		}
+		return outcome(n, errno)
+	}
+}
+
+// fileSender sends from a file that holds one block: the kernel hands its pages to the
+// socket and copies nothing.
+func (c *Conn) fileSender(block []byte) (mover, func(), error) {
+	f, err := blockFile(block)
+	if err != nil {
+		return nil, nil, fmt.Errorf("preparing zero-copy payload: %w", err)
+	}
+	out, in := c.fd, int(f.Fd())
+	offset := new(int)
+	move := func(want int) (int, error) {
+		*offset = 0
+		n, errno := sendfile(out, in, offset, want)
+		return outcome(n, errno)
+	}
+	return move, func() { f.Close() }, nil
+}
+
+// blockFile makes a nameless file of block: in memory, or in the temporary directory of
+// kernels before 3.17.
+func blockFile(block []byte) (*os.File, error) {
+	f, err := memoryFile()
+	if errors.Is(err, unix.ENOSYS) {
+		if f, err = os.CreateTemp("", "linerate-"); err == nil {
+			err = os.Remove(f.Name())
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if _, err := f.Write(block); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+func memoryFile() (*os.File, error) {
+	fd, err := unix.MemfdCreate("linerate", unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), "payload"), nil
+}
+
+// outcome puts the kernel's answer into a mover's words. A timeout and a signal are no
+// errors.
+func outcome(n int, errno unix.Errno) (int, error) {
+	switch errno {
+	case 0:
+		return n, nil
+	case unix.EAGAIN, unix.EINTR:
+		return 0, errAgain
+	default:
+		return 0, errno
+	}
+}

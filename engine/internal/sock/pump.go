@@ -1,0 +1,81 @@
+package sock
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"time"
+)
+
+// errAgain says that a call moved nothing within the socket's timeout, or was
+// interrupted: neither is an error of the connection.
+var errAgain = errors.New("no progress yet")
+
+// mover makes one system call that moves up to want bytes and tells how many it did. An
+// error comes with the bytes moved before it. io.EOF: the peer has closed its side.
+type mover func(want int) (int, error)
+
+// pump is the loop of one stream, in either direction.
+type pump struct {
+	move   mover
+	block  int
+	batch  batch
+	pace   *pacer  // nil: as fast as it goes
+	budget *Budget // nil: until stopped
+	doing  string  // for errors: "sending"
+	nap    func(time.Duration)
+}
+
+// run moves bytes until ctr is stopped, the budget is used up or the peer has closed (nil),
+// or the connection breaks.
+func (p *pump) run(ctr *Counter) error {
+	start := time.Now()
+	now := time.Duration(0)
+	for !ctr.stopped() {
+		want := p.batch.blocks * p.block
+		if p.pace != nil {
+			if wait := p.pace.delay(now); wait > 0 {
+				p.nap(wait)
+				now = time.Since(start)
+				continue
+			}
+			want = min(want, p.pace.piece)
+		}
+		taken := false
+		if p.budget != nil {
+			if p.budget.reached() {
+				return nil
+			}
+			if want, taken = p.budget.reserve(want); want == 0 {
+				time.Sleep(time.Millisecond) // another stream is moving the rest
+				continue
+			}
+		}
+		n, err := p.move(want)
+		if n > 0 {
+			ctr.add(n)
+		}
+		if p.budget != nil {
+			p.budget.settle(want, taken, n)
+		}
+		began := now
+		now = time.Since(start)
+		p.batch.learn(now-began, n == want)
+		if p.pace != nil {
+			p.pace.spend(n)
+		}
+		if err != nil && !errors.Is(err, errAgain) {
+			return p.end(err, ctr)
+		}
+	}
+	return nil
+}
+
+// end turns the error that ended the loop into the loop's result. A connection
+// that was shut down after the stop broke because we wanted it to.
+func (p *pump) end(err error, ctr *Counter) error {
+	if errors.Is(err, io.EOF) || ctr.stopped() {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", p.doing, err)
+}
