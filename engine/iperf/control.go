@@ -192,4 +192,8 @@ func closedByPeer(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.ErrClosedPipe) || resetByPeer(err)
 }
 
+// delivered reports whether the peer's system has acknowledged everything sent. known
+// is false where the system does not tell.
+func (c *control) delivered() (yes, known bool) { return delivered(c.conn) }
+
 func timedOut(err error) bool { return errors.Is(err, os.ErrDeadlineExceeded) }

@@ -30,6 +30,12 @@ const (
 	// stopTimeout bounds the exchange of results after Client.Stop: a person waits.
 	stopTimeout = 3 * time.Second
 
+	// dropAfter is how long after TEST_END a server may go on sending before its data
+	// connections are reset. A server that reads its control connection at all has
+	// closed them long before, but its system may still send megabytes of their
+	// buffers, and its results wait behind those on a slow path.
+	dropAfter = 500 * time.Millisecond
+
 	// goodbyeTimeout is for bytes that are polite, not needed: IPERF_DONE,
 	// CLIENT_TERMINATE, ACCESS_DENIED.
 	goodbyeTimeout = time.Second

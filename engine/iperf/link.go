@@ -62,7 +62,13 @@ func (l *tcpLink) bytes() uint64                  { return l.ctr.Bytes() }
 func (l *tcpLink) tid() int                       { return l.ctr.TID() }
 func (l *tcpLink) info() (engine.TCPInfo, error)  { return l.conn.Info() }
 func (l *tcpLink) shutdown()                      { _ = l.conn.Shutdown() }
-func (l *tcpLink) close()                         { _ = l.conn.Close() }
+
+// close drops what is still queued: both ends have counted, and on a slow path the rest
+// of a full send buffer would stand before the results on the control connection.
+func (l *tcpLink) close() {
+	_ = l.conn.Discard()
+	_ = l.conn.Close()
+}
 
 func (l *tcpLink) facts() linkFacts {
 	f := linkFacts{local: l.conn.Local(), remote: l.conn.Remote()}

@@ -59,9 +59,6 @@ func (c *Client) await(ctx context.Context) *Error {
 		case <-ctx.Done():
 			return interruptedError(stateRunning, context.Cause(ctx))
 		case m := <-c.ctl.messages:
-			if broken != nil && (m.err != nil || m.state == 0) {
-				return broken // says more than a closed connection does
-			}
 			return unexpected(stateRunning, m)
 		case f := <-t.ended:
 			if t.broken(f) && broken == nil {
@@ -153,8 +150,9 @@ func (c *Client) exchange(ctx context.Context, acc account) (engine.Result, *Err
 		timeout = stopTimeout
 	default:
 	}
-	w := &endWait{ctx: ctx, c: c, timeout: timeout, timer: time.NewTimer(timeout)}
+	w := &endWait{ctx: ctx, c: c, timeout: timeout, timer: time.NewTimer(timeout), drop: time.NewTicker(dropAfter)}
 	defer w.timer.Stop()
+	defer w.drop.Stop()
 
 	if _, err := w.next(stateEnd, wire.ExchangeResults); err != nil {
 		return result, err
@@ -194,6 +192,7 @@ type endWait struct {
 	c       *Client
 	timeout time.Duration
 	timer   *time.Timer
+	drop    *time.Ticker // looks whether the data connections can be reset
 }
 
 // next waits for a state, or for JSON when want is 0, which it returns.
@@ -213,6 +212,13 @@ func (w *endWait) next(state string, want wire.State) ([]byte, *Error) {
 			stopped = nil
 			w.timeout = stopTimeout
 			w.timer.Reset(stopTimeout)
+		case <-w.drop.C:
+			// Not before the server has TEST_END: a reset while it still believes in the
+			// test is an error to it.
+			if yes, known := w.c.ctl.delivered(); yes && known {
+				w.c.traffic.close()
+				w.drop.Stop()
+			}
 		case <-w.timer.C:
 			return nil, silentError(state, w.timeout)
 		case <-w.ctx.Done():

@@ -16,6 +16,9 @@ func prepare(s engine.Spec) (engine.Spec, error) {
 	if err := s.Validate(); err != nil {
 		return s, err
 	}
+	if s.FlowLabel > 0 && (s.Bind != "" || s.ClientPort > 0) {
+		return s, &engine.FieldError{Field: "-L", Want: "neither -B nor --cport beside it"}
+	}
 	s.Omit = time.Duration(seconds(s.Omit)) * time.Second
 	return s, nil
 }

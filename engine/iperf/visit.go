@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -218,7 +219,7 @@ func (v *visit) accept(text []byte) (engine.Spec, error) {
 		spec.SrvAffinity = v.server.Affinity
 	}
 	spec.RcvTimeout, spec.SndTimeout = v.server.RcvTimeout, v.server.SndTimeout
-	if spec.SndTimeout <= 0 {
+	if spec.SndTimeout <= 0 && runtime.GOOS == "linux" { // others have no such option
 		spec.SndTimeout = userTimeout
 	}
 	n := spec.Streams * len(spec.Direction.Dirs())
@@ -289,6 +290,10 @@ func (v *visit) connect(spec engine.Spec, conns []net.Conn) (*traffic, error) {
 		if text := err.Error(); !slices.Contains(warnings, text) {
 			warnings = append(warnings, text)
 		}
+	}
+	if spec.Window > 0 {
+		// The listener is shared by all tests, so it cannot have one's buffer sizes.
+		warn(errors.New("-w was set after the connections stood: the receive window may stay smaller"))
 	}
 	opts := sockOptions(spec, "", true)
 	links := make([]link, 0, len(conns))
