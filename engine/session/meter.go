@@ -177,7 +177,7 @@ func (m *meter) sample(t Test, now time.Duration, wall time.Time) {
 	var bytes, seen [2]uint64
 	for i := range m.scratch {
 		c := &m.scratch[i]
-		s := m.find(i, c)
+		s := m.find(i, c.Conn)
 		if s == nil {
 			continue
 		}
@@ -203,9 +203,8 @@ func (m *meter) sample(t Test, now time.Duration, wall time.Time) {
 	m.lastTick = now
 }
 
-// find gives the stream of the counters at position i; tests give them in one order all
-// the time, so the search is for the first sample alone.
-func (m *meter) find(i int, c *engine.Counters) *stream {
+// find gives the stream of a connection, which is usually at position i.
+func (m *meter) find(i int, c engine.Conn) *stream {
 	if i < len(m.streams) && m.streams[i].ID == c.ID && m.streams[i].Dir == c.Dir {
 		return &m.streams[i]
 	}
@@ -280,6 +279,28 @@ func (m *meter) rebase(now time.Duration) {
 	for d := range m.dirs {
 		v := &m.dirs[d]
 		v.base, v.secAt, v.secBytes = v.bytes, now, v.bytes
+	}
+}
+
+// account replaces what this end has sent in the test by what the far end has received
+// of it, which is the truth and lacks nothing: sockets were read up to a tick before the
+// end. A count that cannot be true is left alone. omitted says that the far end has left
+// out the omitted part.
+func (m *meter) account(results []engine.StreamResult, omitted bool) {
+	for i := range results {
+		r := &results[i]
+		received, ok := r.Received.Get()
+		s := m.find(i, r.Conn)
+		if !ok || s == nil || !s.Sender || received.Bytes > s.Bytes {
+			continue
+		}
+		bytes := s.carried + received.Bytes
+		if omitted {
+			bytes = s.base.bytes + received.Bytes
+		}
+		v := &m.dirs[s.Dir&1]
+		v.bytes = v.bytes - s.now.bytes + bytes
+		s.now.bytes, s.now.at = bytes, m.lastTick
 	}
 }
 

@@ -165,3 +165,31 @@ func TestFairness(t *testing.T) {
 		}
 	}
 }
+
+// TestMeterTakesTheReceiversAccount at the end: what the far end has read, not what was
+// acknowledged at the last reading.
+func TestMeterTakesTheReceiversAccount(t *testing.T) {
+	list := conns(3, engine.Upload)
+	m := newMeter(0, list, time.Second, 0, nil)
+	f := &fed{}
+	for _, c := range list {
+		f.counters = append(f.counters, engine.Counters{
+			Conn: c, Bytes: 1000, TCP: probes.Got(engine.TCPInfo{Size: engine.InfoRTO, BytesAcked: 800}), TCPAt: time.Time{}.Add(9 * time.Second),
+		})
+	}
+	m.sample(f, 10*time.Second, time.Time{}.Add(10*time.Second))
+	m.account([]engine.StreamResult{
+		{Conn: list[0], Received: probes.Got(engine.End{Bytes: 950})},
+		{Conn: list[1], Received: probes.Got(engine.End{Bytes: 1001})}, // more than was sent
+		{Conn: list[2]}, // never told
+	}, false)
+	want := []mark{{at: 10 * time.Second, bytes: 950}, {at: 9 * time.Second, bytes: 800}, {at: 9 * time.Second, bytes: 800}}
+	for i, w := range want {
+		if got := m.streams[i].now; got != w {
+			t.Errorf("stream %d: %+v, want %+v", i+1, got, w)
+		}
+	}
+	if m.moved() != 2550 {
+		t.Errorf("moved %d, want the sum of the streams, 2550", m.moved())
+	}
+}

@@ -34,6 +34,7 @@ func (c *conductor) sampleLast(r engine.Result) {
 	}
 	at := max(c.since(end), s.meter.lastTick)
 	s.meter.sample(s.test, at, c.begin.Add(at))
+	s.meter.account(r.Streams, s.info.Spec.Omit > 0)
 	c.history.add(at, s.meter)
 }
 
