@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -150,34 +149,6 @@ func buildLinerate(b testing.TB) string {
 		b.Fatalf("building: %v\n%s", err, out)
 	}
 	return bin
-}
-
-func freePort(b testing.TB) string {
-	b.Helper()
-	ln, err := net.Listen("tcp4", "127.0.0.1:0")
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer ln.Close()
-	_, port, err := net.SplitHostPort(ln.Addr().String())
-	if err != nil {
-		b.Fatal(err)
-	}
-	return port
-}
-
-// awaitPort waits until the port is taken, by trying to take it: a connection would count
-// as a test to an iperf3 server.
-func awaitPort(b testing.TB, port string) {
-	b.Helper()
-	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
-		ln, err := net.Listen("tcp", ":"+port)
-		if err != nil {
-			return
-		}
-		ln.Close()
-	}
-	b.Fatalf("nothing listens on port %s", port)
 }
 
 // processCPU reads the user and system time a live process has used, all its threads.

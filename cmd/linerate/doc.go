@@ -1,0 +1,101 @@
+/*
+Linerate says how fast a network link is and what holds it back, while one watches. It
+speaks the protocol of iperf3 in both roles: the other end may be any iperf3 -s that is
+already there.
+
+# Dashboard
+
+	linerate HOST[:PORT] [flags]
+
+runs a test against the server on HOST and shows it: every stream, their sum as a graph,
+every core of this computer and, when the other end is linerate too, of that one, and a
+sentence that says what limits the rate. Keys change the test while it runs: + and -
+streams, d the direction, a finds the best number of streams, q ends. ? lists all of them.
+
+The test goes on until q unless -t, -n or -k limits it; then the result stays on the screen
+until q. The first two seconds after every change are left out of the averages (-O).
+Afterwards the summary is printed to the normal screen, and kept in the file last.txt of the
+state folder ($XDG_STATE_HOME/linerate, ~/.local/state/linerate on Linux).
+
+Without a terminal (a pipe, cron, TERM=dumb) or with --plain the test is printed as run
+does, for 10 seconds.
+
+	linerate demo [flags]
+
+is the same with a server of its own on the loopback interface: no network, no root, no
+second computer. --auto looks for the best stream count. --link 10G --per-stream 2.5G paces
+the streams so that any computer shows what more streams do on such a link; the screen says
+that it is simulated.
+
+# Server
+
+	linerate serve [flags]
+
+serves iperf3 and linerate clients on port 5201, up to --max-tests at the same time, each
+alone with its result. It prints a line when a test begins and one when it has ended, and on
+a terminal a table of the running ones below.
+
+# Without a screen
+
+	linerate run HOST[:PORT] [flags]
+
+prints one test of 10 seconds in the layout of iperf3:
+
+	$ linerate run 192.0.2.7 -t 2
+	Connecting to host 192.0.2.7, port 5201
+	[  5] local 192.0.2.1 port 40282 connected to 192.0.2.7 port 5201
+	[ ID] Interval           Transfer     Bitrate         Retr  Cwnd
+	[  5]   0.00-1.00   sec  1.09 GBytes  9.40 Gbits/sec    0   1.52 MBytes
+	[  5]   1.00-2.00   sec  1.09 GBytes  9.41 Gbits/sec    0   1.52 MBytes
+	- - - - - - - - - - - - - - - - - - - - - - - - -
+	[ ID] Interval           Transfer     Bitrate         Retr
+	[  5]   0.00-2.00   sec  2.19 GBytes  9.41 Gbits/sec    0            sender
+	[  5]   0.00-2.00   sec  2.19 GBytes  9.40 Gbits/sec                  receiver
+
+	iperf Done.
+
+-J prints one JSON document in iperf3's schema instead, --json-stream one object a line
+while the test runs.
+
+# In iperf3's place
+
+	linerate -c HOST [flags]
+	linerate -s [flags]
+
+take iperf3's command line: its flags with their short forms in clusters (-RP4) and their
+abbreviations (--rev), its output, its error lines, its exit codes. What this version does
+not have is refused with a sentence: UDP, SCTP, files (-F), authentication, server limits.
+
+# Flags
+
+Test flags are iperf3's and mean the same everywhere. Sizes (-n -k -l -w) take K, M, G in
+steps of 1024, rates (-b --fq-rate) in steps of 1000. "linerate client --help" and the
+--help of every command list them:
+
+	$ linerate -P 200 192.0.2.7
+	linerate: error: -P "200": expected 1 to 128 streams
+
+# Exit status
+
+	0    done
+	1    the test failed
+	2    the command line is wrong
+	130  cut short by a second q, Ctrl-C or SIGTERM
+
+The first Ctrl-C, SIGTERM or SIGHUP ends a test regularly: results are exchanged, the
+summary is printed, the status is 0. Under -c and -s every error is 1, and signals give 0, as
+in iperf3 3.19. Errors go to standard error as "linerate: error: …", followed by
+"linerate: hint: …" where something can be done.
+
+# Environment
+
+NO_COLOR turns colours off. SSH_CONNECTION tells whether the test runs over the interface of
+the SSH session it is started from; the screen then asks before it loads the line hard.
+XDG_STATE_HOME moves the state folder.
+
+# Files
+
+last.txt in the state folder is the last summary; crash-*.txt beside it are reports of
+crashes, which restore the terminal and say so.
+*/
+package main
