@@ -5,6 +5,10 @@ import (
 	"sync/atomic"
 )
 
+// scarceBytes is when a budget runs low. From there on no loop keeps bytes reserved while it
+// waits: a stream that stands still would keep the rest from the one that moves.
+const scarceBytes = 64 << 20
+
 // Budget is the goal of -n or -k: a number of bytes that all streams of one direction
 // move together, and not one more. Loops reserve bytes before a call and give back what
 // the call did not move, so the goal is met exactly whatever the calls do.
@@ -38,6 +42,9 @@ func (b *Budget) finish() { b.once.Do(func() { close(b.done) }) }
 
 // reached reports whether nothing is left to move.
 func (b *Budget) reached() bool { return b.unmoved.Load() <= 0 }
+
+// scarce reports whether bytes must not be held while waiting.
+func (b *Budget) scarce() bool { return b.free.Load() < scarceBytes && b.counting.Load() }
 
 // reserve gives how much of want a call may move, and whether that was taken from the
 // goal. 0 means that others have reserved the rest: it may come back, so ask again.

@@ -76,7 +76,7 @@ func (c *Conn) Close() error {
 // sender gives the mover of Send and what releases it. There is no zero-copy here.
 func (c *Conn) sender(cfg SendConfig, _ int) (mover, func(), error) {
 	block := payload(cfg.Block, cfg.Repeating)
-	move := func(want int) (int, error) {
+	move := func(want int, _ bool) (int, error) {
 		if err := c.tcp.SetWriteDeadline(time.Now().Add(callTimeout)); err != nil {
 			return 0, err
 		}
@@ -89,7 +89,7 @@ func (c *Conn) sender(cfg SendConfig, _ int) (mover, func(), error) {
 // receiver gives the mover of Recv.
 func (c *Conn) receiver(cfg RecvConfig, _ int) mover {
 	block := make([]byte, cfg.Block)
-	return func(want int) (int, error) {
+	return func(want int, _ bool) (int, error) {
 		if err := c.tcp.SetReadDeadline(time.Now().Add(callTimeout)); err != nil {
 			return 0, err
 		}
@@ -100,6 +100,11 @@ func (c *Conn) receiver(cfg RecvConfig, _ int) mover {
 		return n, patient(err)
 	}
 }
+
+// writable and readable have nothing to ask here.
+func (c *Conn) writable() func() bool { return func() bool { return true } }
+
+func (c *Conn) readable() func() bool { return func() bool { return true } }
 
 func patient(err error) error {
 	if errors.Is(err, os.ErrDeadlineExceeded) {

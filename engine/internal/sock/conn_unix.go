@@ -96,6 +96,20 @@ func (c *Conn) use(f func(fd int) error) error {
 	return f(c.fd)
 }
 
+// writable gives a wait of up to callTimeout for room in the send buffer.
+func (c *Conn) writable() func() bool { return c.poll(unix.POLLOUT) }
+
+// readable gives a wait of up to callTimeout for payload or the end of it.
+func (c *Conn) readable() func() bool { return c.poll(unix.POLLIN) }
+
+func (c *Conn) poll(events int16) func() bool {
+	fds := []unix.PollFd{{Fd: int32(c.fd), Events: events}}
+	return func() bool {
+		n, err := unix.Poll(fds, int(callTimeout.Milliseconds()))
+		return n > 0 || err != nil && err != unix.EINTR // let the call itself tell what is wrong
+	}
+}
+
 // Buffers gives SO_SNDBUF and SO_RCVBUF in bytes as the kernel reports them; Linux
 // reports twice what was asked, since it counts its own overhead too.
 func (c *Conn) Buffers() (snd, rcv int, err error) {

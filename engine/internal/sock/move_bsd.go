@@ -18,7 +18,7 @@ const mostBlocks = 1
 func (c *Conn) sender(cfg SendConfig, _ int) (mover, func(), error) {
 	block := payload(cfg.Block, cfg.Repeating)
 	fd := c.fd
-	move := func(want int) (int, error) {
+	move := func(want int, _ bool) (int, error) {
 		n, err := unix.Write(fd, block[:want])
 		return outcome(n, err)
 	}
@@ -29,7 +29,7 @@ func (c *Conn) sender(cfg SendConfig, _ int) (mover, func(), error) {
 func (c *Conn) receiver(cfg RecvConfig, _ int) mover {
 	block := make([]byte, cfg.Block)
 	fd := c.fd
-	return func(want int) (int, error) {
+	return func(want int, _ bool) (int, error) {
 		n, err := unix.Read(fd, block[:want])
 		if n == 0 && err == nil {
 			return 0, io.EOF

@@ -55,9 +55,13 @@ func (c *Conn) sender(cfg SendConfig, most int) (mover, func(), error) {
 	}
 	v := newVector(block, most*cfg.Block)
 	fd := c.fd
-	return func(want int) (int, error) {
+	return func(want int, now bool) (int, error) {
+		flags := unix.MSG_NOSIGNAL
+		if now {
+			flags |= unix.MSG_DONTWAIT
+		}
 		hdr, last := v.cut(want)
-		n, errno := message(sysSendmsg, fd, hdr, unix.MSG_NOSIGNAL)
+		n, errno := message(sysSendmsg, fd, hdr, flags)
 		v.whole(last)
 		return outcome(n, errno)
 	}, func() {}, nil
@@ -71,12 +75,16 @@ func (c *Conn) receiver(cfg RecvConfig, most int) mover {
 		size = min(size, scratch)
 	}
 	v := newVector(make([]byte, size), most*cfg.Block)
-	flags := unix.MSG_WAITALL
+	discard := 0
 	if cfg.Discard {
-		flags |= unix.MSG_TRUNC
+		discard = unix.MSG_TRUNC
 	}
 	fd := c.fd
-	return func(want int) (int, error) {
+	return func(want int, now bool) (int, error) {
+		flags := discard | unix.MSG_WAITALL
+		if now {
+			flags = discard | unix.MSG_DONTWAIT
+		}
 		hdr, last := v.cut(want)
 		n, errno := message(sysRecvmsg, fd, hdr, flags)
 		v.whole(last)
@@ -88,7 +96,7 @@ func (c *Conn) receiver(cfg RecvConfig, most int) mover {
 }
 
 // fileSender sends from a file that holds one block: the kernel hands its pages to the
-// socket and copies nothing.
+// socket and copies nothing. sendfile has no flag not to wait.
 func (c *Conn) fileSender(block []byte) (mover, func(), error) {
 	f, err := blockFile(block)
 	if err != nil {
@@ -96,7 +104,7 @@ func (c *Conn) fileSender(block []byte) (mover, func(), error) {
 	}
 	out, in := c.fd, int(f.Fd())
 	offset := new(int)
-	move := func(want int) (int, error) {
+	move := func(want int, _ bool) (int, error) {
 		*offset = 0
 		n, errno := sendfile(out, in, offset, want)
 		return outcome(n, errno)

@@ -11,13 +11,16 @@ import (
 // interrupted: neither is an error of the connection.
 var errAgain = errors.New("no progress yet")
 
-// mover makes one system call that moves up to want bytes and tells how many it did. An
-// error comes with the bytes moved before it. io.EOF: the peer has closed its side.
-type mover func(want int) (int, error)
+// mover makes one system call that moves up to want bytes and tells how many it did. It
+// waits for them up to callTimeout, or, with now, takes what goes at once, as far as
+// the system can do that. An error comes with the bytes moved before it. io.EOF: the peer
+// has closed its side.
+type mover func(want int, now bool) (int, error)
 
 // pump is the loop of one stream, in either direction.
 type pump struct {
 	move   mover
+	ready  func() bool // waits up to callTimeout until a call would move something
 	block  int
 	batch  batch
 	pace   *pacer  // nil: as fast as it goes
@@ -41,17 +44,20 @@ func (p *pump) run(ctr *Counter) error {
 			}
 			want = min(want, p.pace.piece)
 		}
-		taken := false
+		taken, scarce := false, false
 		if p.budget != nil {
 			if p.budget.reached() {
 				return nil
+			}
+			if scarce = p.budget.scarce(); scarce && !p.ready() {
+				continue
 			}
 			if want, taken = p.budget.reserve(want); want == 0 {
 				time.Sleep(time.Millisecond) // another stream is moving the rest
 				continue
 			}
 		}
-		n, err := p.move(want)
+		n, err := p.move(want, scarce)
 		if n > 0 {
 			ctr.add(n)
 		}
@@ -61,6 +67,9 @@ func (p *pump) run(ctr *Counter) error {
 		began := now
 		now = time.Since(start)
 		p.batch.learn(now-began, n == want)
+		if taken && n == 0 && now-began > longCall {
+			time.Sleep(2 * time.Millisecond) // let a stream that moves have what was given back
+		}
 		if p.pace != nil {
 			p.pace.spend(n)
 		}

@@ -21,8 +21,8 @@ func (c *Conn) Recv(cfg RecvConfig, ctr *Counter) error {
 	return onThread(cfg.Name, cfg.Core, ctr, func() error {
 		blocks := newBatch(cfg.Batch, mostBlocks)
 		p := pump{
-			move: c.receiver(cfg, blocks.most), block: cfg.Block, batch: blocks,
-			budget: cfg.Budget, doing: "receiving",
+			move: c.receiver(cfg, blocks.most), ready: c.readable(), block: cfg.Block, batch: blocks,
+			budget: cfg.Budget, doing: "receiving", nap: nap,
 		}
 		return p.run(ctr)
 	})

@@ -34,7 +34,10 @@ func (c *Conn) Send(cfg SendConfig, ctr *Counter) error {
 			return err
 		}
 		defer release()
-		p := pump{move: move, block: cfg.Block, batch: blocks, budget: cfg.Budget, doing: "sending", nap: nap}
+		p := pump{
+			move: move, ready: c.writable(), block: cfg.Block, batch: blocks,
+			budget: cfg.Budget, doing: "sending", nap: nap,
+		}
 		if cfg.Rate > 0 {
 			p.pace = newPacer(cfg.Rate, cfg.Block, cfg.Burst, cfg.Batch)
 		}
