@@ -60,6 +60,25 @@ type Remedy struct {
 	Persistent string // command or file that lasts; may be empty
 }
 
+// Proof names the one action that shows whether a finding is right. The ones that are a
+// single character are also the key of the dashboard that does it; the others are whole
+// steps which the session conducts: one changed thing, then back.
+type Proof = string
+
+// The proof actions there are. "Dir" is the direction of the finding.
+const (
+	ProofNone       Proof = ""
+	ProofAddStream  Proof = "+"          // one stream more: a limit of a single stream, thread or queue gives way
+	ProofReverse    Proof = "R"          // the other direction: what is only wrong in one shows itself
+	ProofOneWay     Proof = "one-way"    // Dir alone, where payload flows both ways
+	ProofCongestion Proof = "congestion" // CUBIC instead of BBR, BBR instead of all others
+	ProofRate95     Proof = "rate-95"    // -b at 95 % of the rate seen: a policer stops dropping, random loss goes on
+	ProofPin        Proof = "pin"        // the payload threads on free cores, away from the interrupts
+	ProofMTU        Proof = "mtu"        // a sweep of DF datagrams in Dir: the largest that passes
+	ProofDiscard    Proof = "discard"    // memory to memory: no file at either end
+	ProofUDP        Proof = "udp"        // UDP at 90 % of the TCP rate seen
+)
+
 // Finding is a cause, or the absence of one, with its proof. Code is the rule's number
 // in the project's list ("R10"); it stays stable. Text is the sentence for the screen: who
 // is full, the number, what to do.
@@ -76,7 +95,7 @@ type Finding struct {
 	Evidence   []Evidence
 	Remedy     []Remedy
 	Press      string        // the key that helps ("+"), "" none
-	Proof      string        // the key action that would prove it: "+", "d", …; "" none
+	Proof      Proof         // the one action that would prove it; ProofNone where there is none
 	Since      time.Duration // session time at which it became visible
 }
 

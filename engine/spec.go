@@ -28,6 +28,20 @@ func (d Direction) String() string {
 	return fmt.Sprintf("direction %d", uint8(d))
 }
 
+// MarshalText writes the direction as the words that String gives.
+func (d Direction) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+
+// UnmarshalText reads the words that MarshalText wrote.
+func (d *Direction) UnmarshalText(text []byte) error {
+	for _, known := range []Direction{Upload, Download, Both} {
+		if known.String() == string(text) {
+			*d = known
+			return nil
+		}
+	}
+	return fmt.Errorf("unknown direction %q", text)
+}
+
 // Dirs lists the one or two ways payload flows, upload first.
 func (d Direction) Dirs() []Direction {
 	if d == Both {
@@ -58,46 +72,46 @@ const (
 // "not given"; Defaults fills what iperf3 would fill. A Spec is a value: a live change
 // makes a new one.
 type Spec struct {
-	Host string // name or address as the user typed it, without port
-	Port int
+	Host string `json:"host"` // name or address as the user typed it, without port
+	Port int    `json:"port"`
 
-	Streams   int // per direction, 1 … MaxStreams
-	Direction Direction
+	Streams   int       `json:"streams"` // per direction, 1 … MaxStreams
+	Direction Direction `json:"direction"`
 
 	// At most one of Duration, Bytes and Blocks limits the test; all zero means until stopped.
-	Duration time.Duration
-	Bytes    uint64 // -n: over all streams of one direction
-	Blocks   uint64 // -k: likewise, in blocks of BlockSize
-	Omit     time.Duration
-	Interval time.Duration // -i: reporting and averaging; negative means no periodic reports (iperf3's -i 0)
+	Duration time.Duration `json:"duration_ns"`
+	Bytes    uint64        `json:"bytes"`  // -n: over all streams of one direction
+	Blocks   uint64        `json:"blocks"` // -k: likewise, in blocks of BlockSize
+	Omit     time.Duration `json:"omit_ns"`
+	Interval time.Duration `json:"interval_ns"` // -i: reporting and averaging; negative means no periodic reports (iperf3's -i 0)
 
-	BlockSize  int     // -l in bytes; 0: DefaultBlockSize, and the engine may batch blocks
-	Window     int     // -w: SO_SNDBUF and SO_RCVBUF in bytes; 0: the kernel tunes
-	MSS        int     // -M in bytes
-	NoDelay    bool    // -N
-	Congestion string  // -C
-	Bitrate    float64 // -b in bits/s per stream; 0: unlimited
-	Burst      int     // -b rate/burst, blocks
-	FQRate     float64 // --fq-rate in bits/s per stream, paced by the kernel
-	ZeroCopy   bool    // -Z: sendfile
-	SkipRxCopy bool    // --skip-rx-copy: MSG_TRUNC
-	Repeating  bool    // --repeating-payload
-	TOS        int     // -S, or --dscp shifted left by two; 0 … 255
-	FlowLabel  int     // -L, IPv6
+	BlockSize  int     `json:"block_size"`   // -l in bytes; 0: DefaultBlockSize, and the engine may batch blocks
+	Window     int     `json:"window"`       // -w: SO_SNDBUF and SO_RCVBUF in bytes; 0: the kernel tunes
+	MSS        int     `json:"mss"`          // -M in bytes
+	NoDelay    bool    `json:"no_delay"`     // -N
+	Congestion string  `json:"congestion"`   // -C
+	Bitrate    float64 `json:"bitrate_bps"`  // -b in bits/s per stream; 0: unlimited
+	Burst      int     `json:"burst"`        // -b rate/burst, blocks
+	FQRate     float64 `json:"fq_rate_bps"`  // --fq-rate in bits/s per stream, paced by the kernel
+	ZeroCopy   bool    `json:"zero_copy"`    // -Z: sendfile
+	SkipRxCopy bool    `json:"skip_rx_copy"` // --skip-rx-copy: MSG_TRUNC
+	Repeating  bool    `json:"repeating"`    // --repeating-payload
+	TOS        int     `json:"tos"`          // -S, or --dscp shifted left by two; 0 … 255
+	FlowLabel  int     `json:"flow_label"`   // -L, IPv6
 
-	Family      int // 0 either, 4 or 6
-	Bind        string
-	BindDev     string
-	ClientPort  int // --cport: source port of the first data stream
-	Affinity    int // -A n; -1 unset
-	SrvAffinity int // -A n,m: core for the server; -1 unset
+	Family      int    `json:"family"` // 0 either, 4 or 6
+	Bind        string `json:"bind"`
+	BindDev     string `json:"bind_dev"`
+	ClientPort  int    `json:"client_port"`  // --cport: source port of the first data stream
+	Affinity    int    `json:"affinity"`     // -A n; -1 unset
+	SrvAffinity int    `json:"srv_affinity"` // -A n,m: core for the server; -1 unset
 
-	ConnectTimeout time.Duration // --connect-timeout; 0: DefaultConnectTimeout of engine/iperf
-	RcvTimeout     time.Duration // --rcv-timeout; 0: 120 s as iperf3
-	SndTimeout     time.Duration // --snd-timeout: TCP_USER_TIMEOUT; 0: the kernel's
-	Title          string        // -T
-	ExtraData      string
-	ServerOutput   bool // --get-server-output
+	ConnectTimeout time.Duration `json:"connect_timeout_ns"` // --connect-timeout; 0: DefaultConnectTimeout of engine/iperf
+	RcvTimeout     time.Duration `json:"rcv_timeout_ns"`     // --rcv-timeout; 0: 120 s as iperf3
+	SndTimeout     time.Duration `json:"snd_timeout_ns"`     // --snd-timeout: TCP_USER_TIMEOUT; 0: the kernel's
+	Title          string        `json:"title"`              // -T
+	ExtraData      string        `json:"extra_data"`
+	ServerOutput   bool          `json:"server_output"` // --get-server-output
 }
 
 // Defaults returns s with every unset field that has a default filled in: port, one

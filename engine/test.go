@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"net/netip"
 	"time"
 
@@ -14,6 +15,24 @@ const (
 	Client Role = iota
 	Server
 )
+
+var roleNames = [...]string{"client", "server"}
+
+func (r Role) String() string { return roleNames[min(int(r), len(roleNames)-1)] }
+
+// MarshalText writes the role as the word that String gives.
+func (r Role) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// UnmarshalText reads the word that MarshalText wrote.
+func (r *Role) UnmarshalText(text []byte) error {
+	for i, name := range roleNames {
+		if name == string(text) {
+			*r = Role(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("unknown role %q", text)
+}
 
 // Conn is one data connection. ID is the number both ends give it (1, 3, 4, 5 … in
 // order of creation; iperf3 never uses 2). Socket is the number iperf3 would show for it:
@@ -195,6 +214,9 @@ type Counters struct {
 	TCP       probes.Reading[TCPInfo]
 	TCPAt     time.Time // when TCP was read
 	BaseAcked uint64    // tcpi_bytes_acked at TEST_RUNNING: a live sender figure is TCP.BytesAcked − BaseAcked
+
+	Mem        probes.Reading[SockMem] // read with TCP
+	Congestion string                  // congestion control of the socket; "" unknown
 }
 
 // ServerTest is one test that a server is running: a row of its live table. Rates come

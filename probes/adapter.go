@@ -19,6 +19,7 @@ type Adapter struct {
 	Chain      []Layer            `json:"chain"`       // from the route's device down to the wire
 	Members    Reading[[]Member]  `json:"members"`     // of a bond
 	WiFi       Reading[WiFi]      `json:"wifi"`
+	Optics     Reading[Optics]    `json:"optics"`
 }
 
 // Rings are receive and transmit descriptor counts: ethtool -g.
@@ -80,6 +81,15 @@ type WiFi struct {
 	RxBps     float64       `json:"rx_bps"`
 	SignalDBm int           `json:"signal_dbm"`
 	PowerSave Reading[bool] `json:"power_save"`
+
+	Retries Reading[float64] `json:"retries"` // sent frames that had to be repeated, as a share of all sent
+}
+
+// Optics is the light that reaches an optical module: ethtool -m, which needs
+// CAP_NET_ADMIN.
+type Optics struct {
+	RxDBm  float64 `json:"rx_dbm"`
+	LowDBm float64 `json:"low_dbm"` // from here down the vendor warns
 }
 
 // Setting is one kernel setting and how far it reaches.

@@ -9,6 +9,7 @@ type CPU struct {
 	FreqHz   Reading[[]float64] `json:"freq_hz"`  // current, per core; cpufreq/scaling_cur_freq
 	MaxHz    Reading[float64]   `json:"max_hz"`   // cpufreq/cpuinfo_max_freq of core 0
 	Governor Reading[string]    `json:"governor"` // cpufreq/scaling_governor; "mixed: …" when cores differ
+	Driver   Reading[string]    `json:"driver"`   // cpufreq/scaling_driver: what "powersave" means depends on it
 }
 
 // CoreTimes are the seconds one core has spent in each state since boot, as
@@ -28,6 +29,7 @@ type CoreLoad struct {
 	SoftIRQ float64 `json:"softirq"`
 	Steal   float64 `json:"steal"` // taken by the hypervisor
 	Idle    float64 `json:"idle"`
+	IOWait  float64 `json:"iowait"` // the part of Idle in which a task of this core waited for a disk
 }
 
 // Busy is the share of time the core was not available for more work: all but idle.
@@ -46,6 +48,7 @@ func (t CoreTimes) Since(earlier CoreTimes) CoreLoad {
 		SoftIRQ: d(t.SoftIRQ, earlier.SoftIRQ),
 		Steal:   d(t.Steal, earlier.Steal),
 		Idle:    d(t.Idle, earlier.Idle) + d(t.IOWait, earlier.IOWait),
+		IOWait:  d(t.IOWait, earlier.IOWait),
 	}
 	total := l.Busy() + l.Idle
 	if total <= 0 {
@@ -57,6 +60,7 @@ func (t CoreTimes) Since(earlier CoreTimes) CoreLoad {
 	l.SoftIRQ /= total
 	l.Steal /= total
 	l.Idle /= total
+	l.IOWait /= total
 	return l
 }
 

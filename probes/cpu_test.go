@@ -18,7 +18,7 @@ func TestCoreLoadSharesSumToOne(t *testing.T) {
 			"all columns",
 			CoreTimes{Core: 3, User: 10, Nice: 1, System: 5, Idle: 100, IOWait: 2, IRQ: 1, SoftIRQ: 4, Steal: 1},
 			CoreTimes{Core: 3, User: 12, Nice: 2, System: 6, Idle: 102, IOWait: 3, IRQ: 2, SoftIRQ: 5, Steal: 2},
-			CoreLoad{Core: 3, User: .3, System: .1, IRQ: .1, SoftIRQ: .1, Steal: .1, Idle: .3},
+			CoreLoad{Core: 3, User: .3, System: .1, IRQ: .1, SoftIRQ: .1, Steal: .1, Idle: .3, IOWait: .1},
 		},
 		{"no time passed", CoreTimes{Idle: 7}, CoreTimes{Idle: 7}, CoreLoad{Idle: 1}},
 		{"iowait ran backwards", CoreTimes{Idle: 7, IOWait: 3}, CoreTimes{User: 1, Idle: 8, IOWait: 1}, CoreLoad{User: .5, Idle: .5}},

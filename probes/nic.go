@@ -27,11 +27,15 @@ type Offloads struct {
 
 // NICCounters are totals since the interface came up.
 type NICCounters struct {
-	RxBytes, TxBytes     uint64
-	RxPackets, TxPackets uint64
-	RxErrors, TxErrors   uint64
-	RxDropped, TxDropped uint64
-	RxMissed             uint64 // no descriptor in the ring: RTM_GETLINK rx_missed_errors
+	RxBytes   uint64 `json:"rx_bytes"`
+	TxBytes   uint64 `json:"tx_bytes"`
+	RxPackets uint64 `json:"rx_packets"`
+	TxPackets uint64 `json:"tx_packets"`
+	RxErrors  uint64 `json:"rx_errors"`
+	TxErrors  uint64 `json:"tx_errors"`
+	RxDropped uint64 `json:"rx_dropped"`
+	TxDropped uint64 `json:"tx_dropped"`
+	RxMissed  uint64 `json:"rx_missed"` // no descriptor in the ring: RTM_GETLINK rx_missed_errors
 }
 
 // Route is how packets leave this host towards one address.

@@ -75,6 +75,7 @@ type Quota struct {
 type Thermal struct {
 	Events    Reading[uint64]        `json:"events"`    // thermal_throttle/*_throttle_count
 	Throttled Reading[time.Duration] `json:"throttled"` // *_throttle_total_time_ms
+	Margin    Reading[float64]       `json:"margin_c"`  // degrees below the nearest trip point of any zone; no counter
 }
 
 // Conntrack is the connection tracking table of this network namespace.
@@ -86,15 +87,16 @@ type Conntrack struct {
 
 // DiskTimes is one block device of /proc/diskstats, cumulative.
 type DiskTimes struct {
-	Name                    string
-	ReadBytes, WrittenBytes uint64
-	Busy                    time.Duration // io_ticks: no measure of utilisation on NVMe and RAID
+	Name         string        `json:"name"`
+	ReadBytes    uint64        `json:"read_bytes"`
+	WrittenBytes uint64        `json:"written_bytes"`
+	Busy         time.Duration `json:"busy"` // io_ticks: no measure of utilisation on NVMe and RAID
 }
 
 // Vitals are the counters of a host at one moment, or, made by Since, what happened in a
 // window: the medium and slow tiers of the evidence. Sums are cumulative in the first
 // form and differences in the second; what is no counter (Qdisc.Backlog, Conntrack.Count,
-// SocketPages) is the newer reading in both.
+// SocketPages, Dirty, Thermal.Margin) is the newer reading in both.
 type Vitals struct {
 	At     time.Time     `json:"at"`
 	Window time.Duration `json:"window_ns"` // 0 in a reading
@@ -114,6 +116,8 @@ type Vitals struct {
 	CoreHz      Reading[[]float64]   `json:"core_hz"` // scaling_cur_freq by core
 	Carrier     Reading[uint64]      `json:"carrier"` // carrier_changes of the route's interface
 	Disks       Reading[[]DiskTimes] `json:"disks"`
+	Dirty       Reading[float64]     `json:"dirty"`   // pages not yet written as a share of what forces writers to wait: nr_dirty / nr_dirty_threshold
+	Members     Reading[[]Member]    `json:"members"` // legs of a bond: RxBytes and TxBytes are the counters here
 }
 
 // Since gives what happened between an earlier reading and v. What either lacks is
@@ -145,6 +149,7 @@ func (v Vitals) Since(earlier Vitals) Vitals {
 	d.Thermal = Thermal{
 		Events:    both(v.Thermal.Events, earlier.Thermal.Events, less[uint64]),
 		Throttled: both(v.Thermal.Throttled, earlier.Thermal.Throttled, less[time.Duration]),
+		Margin:    v.Thermal.Margin,
 	}
 	d.Conntrack = both(v.Conntrack, earlier.Conntrack, func(now, before Conntrack) Conntrack {
 		now.Failed = less(now.Failed, before.Failed)
@@ -152,6 +157,7 @@ func (v Vitals) Since(earlier Vitals) Vitals {
 	})
 	d.Carrier = both(v.Carrier, earlier.Carrier, less[uint64])
 	d.Disks = both(v.Disks, earlier.Disks, disksSince)
+	d.Members = both(v.Members, earlier.Members, membersSince)
 	return d
 }
 
@@ -237,6 +243,21 @@ func disksSince(now, before []DiskTimes) []DiskTimes {
 		if b, ok := old[d.Name]; ok {
 			out = append(out, DiskTimes{d.Name, less(d.ReadBytes, b.ReadBytes),
 				less(d.WrittenBytes, b.WrittenBytes), less(d.Busy, b.Busy)})
+		}
+	}
+	return out
+}
+
+func membersSince(now, before []Member) []Member {
+	old := make(map[string]Member, len(before))
+	for _, m := range before {
+		old[m.Name] = m
+	}
+	out := make([]Member, 0, len(now))
+	for _, m := range now {
+		if b, ok := old[m.Name]; ok {
+			m.RxBytes, m.TxBytes = less(m.RxBytes, b.RxBytes), less(m.TxBytes, b.TxBytes)
+			out = append(out, m)
 		}
 	}
 	return out

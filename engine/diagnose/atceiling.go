@@ -37,7 +37,7 @@ func lineRate(e *Evidence, dir engine.Direction) ruling {
 	f := engine.Finding{
 		Severity: engine.SeverityOK, Confidence: engine.Sure, Side: engine.Path, Core: -1,
 		Short: "line rate: " + ofRate(g, c.Bps),
-		Proof: "+",
+		Proof: engine.ProofAddStream,
 		Evidence: e.from(dir,
 			engine.Evidence{Name: "goodput possible", Value: c.Bps, Unit: "bit/s", Side: engine.Path},
 			engine.Evidence{Name: "line speed", Value: c.LinkBps, Unit: "bit/s", Side: engine.Path},

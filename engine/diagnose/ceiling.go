@@ -13,12 +13,12 @@ const frameOverhead = 38
 
 // Framing is how payload is wrapped on the way over one link.
 type Framing struct {
-	MTU        int  // of the link, bytes
-	Family     int  // 4 or 6: the IP header next to TCP
-	Timestamps bool // TCP timestamps, 12 bytes in every segment; the default everywhere
-	VLANs      int  // tags, 4 bytes each, outside the MTU
-	Encap      int  // bytes of tunnel headers inside the MTU: PPPoE 8, VXLAN 50, WireGuard 60 over IPv4 and 80 over IPv6
-	UDP        bool
+	MTU        int  `json:"mtu"`        // of the link, bytes
+	Family     int  `json:"family"`     // 4 or 6: the IP header next to TCP
+	Timestamps bool `json:"timestamps"` // TCP timestamps, 12 bytes in every segment; the default everywhere
+	VLANs      int  `json:"vlans"`      // tags, 4 bytes each, outside the MTU
+	Encap      int  `json:"encap"`      // bytes of tunnel headers inside the MTU: PPPoE 8, VXLAN 50, WireGuard 60 over IPv4 and 80 over IPv6
+	UDP        bool `json:"udp"`
 }
 
 // Efficiency is the share of the link's bits that is left for payload, 0 to 1; 0 where
@@ -44,10 +44,10 @@ func (f Framing) Efficiency() float64 {
 
 // Ceiling is the most payload a link can carry in one direction.
 type Ceiling struct {
-	LinkBps   float64 // line speed, bits/s
-	Bps       float64 // goodput it allows, bits/s
-	Framing   Framing
-	Simulated bool // by pacing on this computer
+	LinkBps   float64 `json:"link_bps"` // line speed, bits/s
+	Bps       float64 `json:"bps"`      // goodput it allows, bits/s
+	Framing   Framing `json:"framing"`
+	Simulated bool    `json:"simulated"` // by pacing on this computer
 }
 
 // NewCeiling computes the goodput that a link of linkBps allows with this framing.

@@ -126,7 +126,7 @@ func (e *Evidence) pinnedAmongOthers(dir engine.Direction, c probes.CoreLoad) ru
 // computer runs both ends in two programs, the far one's part is known only from the
 // results of an earlier, equal step.
 func (e *Evidence) ownProcess(side engine.Side) probes.Reading[float64] {
-	own := e.loads(side).Process
+	own := e.end(side).Process
 	if !e.Test.SameHost || e.Ends[engine.Far].Threads.Known() || !own.Known() {
 		return own
 	}
@@ -153,7 +153,7 @@ func allCoresFull(e *Evidence, dir engine.Direction) ruling {
 			Severity: engine.SeverityLimit, Confidence: engine.Sure, Side: side, Core: -1,
 			Text:  sentence(fmt.Sprintf("%s %s full (%s busy): more streams cannot help much.%s", them, s.are(), percent(s.mean), e.both())),
 			Short: fmt.Sprintf("%s full (%s)", them, percent(s.mean)),
-			Proof: "+",
+			Proof: engine.ProofAddStream,
 			Evidence: e.from(dir,
 				e.share("cores busy, mean", s.mean, side),
 				e.share("least busy core", s.least, side),
@@ -241,7 +241,7 @@ func (e *Evidence) orMoreStreams(f *engine.Finding, dir engine.Direction) {
 		return
 	}
 	f.Text += ": + may still help."
-	f.Press, f.Proof = "+", "+"
+	f.Press, f.Proof = "+", engine.ProofAddStream
 	if len(f.Short) <= 32 {
 		f.Short += ", try +"
 	}

@@ -72,7 +72,7 @@ func (s spread) are() string {
 
 // cores gives the cores that work for one end.
 func (e *Evidence) cores(side engine.Side) probes.Reading[[]probes.CoreLoad] {
-	r := e.loads(side).Cores
+	r := e.end(side).Cores
 	if r.Known() && len(r.Value) == 0 {
 		return probes.Unknown[[]probes.CoreLoad](probes.Failed, "no core was read")
 	}

@@ -20,7 +20,7 @@ func (e *Evidence) from(dir engine.Direction, more ...engine.Evidence) []engine.
 
 // share is one number of one end.
 func (e *Evidence) share(name string, value float64, side engine.Side) engine.Evidence {
-	return engine.Evidence{Name: name, Value: value, Unit: "share", Side: side, Age: e.loads(side).Age}
+	return engine.Evidence{Name: name, Value: value, Unit: "share", Side: side, Age: e.end(side).Age}
 }
 
 // where names a side in front of "core": "" here, "far " there. On one computer

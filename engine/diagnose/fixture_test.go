@@ -113,6 +113,12 @@ func oneHost(busy ...float64) func(*Evidence) {
 	}
 }
 
+// unread is a receiver whose buffer is full to that share.
+func unread(fill float64) StreamWindow {
+	const room = 1000
+	return StreamWindow{Mem: probes.Got(engine.SockMem{RmemAlloc: uint32(math.Round(fill * room)), RcvBuf: room})}
+}
+
 // window is what a healthy sender's TCP_INFO shows over 3 s.
 func window() StreamWindow {
 	return StreamWindow{

@@ -33,7 +33,7 @@ func standStill(e *Evidence, dir engine.Direction) ruling {
 		Severity: engine.SeverityFault, Confidence: engine.Sure, Side: engine.Path, Core: -1,
 		Text:     fmt.Sprintf("No payload has moved in %s for %s: the path or the far program stands still", dir, seconds(still)),
 		Short:    fmt.Sprintf("%s: no bytes for %s", dir, seconds(still)),
-		Proof:    "d",
+		Proof:    engine.ProofReverse,
 		Evidence: e.from(dir, engine.Evidence{Name: "without payload", Value: still.Seconds(), Unit: "s", Side: engine.Local, Age: e.flow(dir).Age}),
 	}
 	if n := e.unanswered(dir); n > 0 {
@@ -77,7 +77,7 @@ func noCause(e *Evidence, dir engine.Direction) ruling {
 		return holds(f)
 	}
 	f.Text += ". Press + to see whether another stream helps."
-	f.Press, f.Proof = "+", "+"
+	f.Press, f.Proof = "+", engine.ProofAddStream
 	return holds(f)
 }
 

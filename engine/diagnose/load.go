@@ -74,6 +74,7 @@ func (r *Recent) meanCores(now []probes.CoreLoad) []probes.CoreLoad {
 				sum.SoftIRQ += t * l.SoftIRQ
 				sum.Steal += t * l.Steal
 				sum.Idle += t * l.Idle
+				sum.IOWait += t * l.IOWait
 			}
 		}
 		if span <= 0 {
@@ -86,6 +87,7 @@ func (r *Recent) meanCores(now []probes.CoreLoad) []probes.CoreLoad {
 		sum.SoftIRQ /= span
 		sum.Steal /= span
 		sum.Idle /= span
+		sum.IOWait /= span
 		means[place] = sum
 	}
 	return means
@@ -160,13 +162,53 @@ func NewEnd(load probes.Load, role engine.Role, age time.Duration) End {
 // UnknownEnd is an end that nothing is known about, for one reason.
 func UnknownEnd(why string) End {
 	return End{
-		Cores:   probes.Unknown[[]probes.CoreLoad](probes.Absent, why),
-		Threads: probes.Unknown[[]Thread](probes.Absent, why),
-		Process: probes.Unknown[float64](probes.Absent, why),
-		Host:    probes.Unknown[probes.Host](probes.Absent, why),
-		NIC:     probes.Unknown[probes.NIC](probes.Absent, why),
+		Cores:    absent[[]probes.CoreLoad](why),
+		Threads:  absent[[]Thread](why),
+		Process:  absent[float64](why),
+		Host:     absent[probes.Host](why),
+		NIC:      absent[probes.NIC](why),
+		Others:   absent[[]probes.ThreadLoad](why),
+		Vitals:   UnknownVitals(why),
+		Adapter:  UnknownAdapter(why),
+		Firewall: probes.Firewall{Kind: absent[string](why), Rules: absent[int](why), Tracked: absent[bool](why), Router: absent[bool](why)},
+		Disk:     absent[probes.Disk](why),
+		Memory:   absent[float64](why),
 	}
 }
+
+// UnknownVitals are vitals that nothing is known of, for one reason.
+func UnknownVitals(why string) probes.Vitals {
+	span := absent[time.Duration](why)
+	return probes.Vitals{
+		TCP: absent[probes.Counters](why), Link: absent[probes.Counters](why), Driver: absent[probes.Counters](why),
+		SocketPages: absent[uint64](why), Carrier: absent[uint64](why),
+		Softnet: absent[[]probes.Softnet](why), NetRx: absent[[]uint64](why),
+		Qdiscs: absent[[]probes.Qdisc](why), Queues: absent[[]probes.QueueIRQ](why),
+		Pressure:  probes.Pressure{CPU: span, Memory: span, IO: span},
+		Quota:     probes.Quota{Cores: absent[float64](why), Throttled: span},
+		Thermal:   probes.Thermal{Events: absent[uint64](why), Throttled: span, Margin: absent[float64](why)},
+		Conntrack: absent[probes.Conntrack](why),
+		CoreHz:    absent[[]float64](why),
+		Disks:     absent[[]probes.DiskTimes](why),
+		Dirty:     absent[float64](why),
+		Members:   absent[[]probes.Member](why),
+	}
+}
+
+// UnknownAdapter is a network card that nothing is known of, for one reason.
+func UnknownAdapter(why string) probes.Adapter {
+	flag := absent[bool](why)
+	return probes.Adapter{
+		Supported: absent[[]float64](why), Advertised: absent[[]float64](why), Autoneg: flag,
+		Rings: absent[probes.Rings](why), Channels: absent[probes.Channels](why),
+		Pause: absent[probes.Pause](why), EEE: absent[probes.EEE](why),
+		PCIe: absent[probes.PCIe](why), ASPM: flag,
+		NUMA: absent[int](why), LocalCores: absent[[]int](why), RPS: flag,
+		Members: absent[[]probes.Member](why), WiFi: absent[probes.WiFi](why), Optics: absent[probes.Optics](why),
+	}
+}
+
+func absent[T any](why string) probes.Reading[T] { return probes.Unknown[T](probes.Absent, why) }
 
 // Names of the threads that move payload, after probes.ThreadPrefix.
 const (

@@ -136,7 +136,7 @@ func simulated(e *Evidence, dir engine.Direction) ruling {
 			unit.Rate(each), unit.Rate(g), unit.Rate(link.Bps)),
 		Short:    "simulated: " + bare(each) + " a stream, press +",
 		Severity: engine.SeverityLimit, Confidence: engine.Sure, Side: engine.Path, Core: -1,
-		Press: "+", Proof: "+",
+		Press: "+", Proof: engine.ProofAddStream,
 		Evidence: e.from(dir, engine.Evidence{Name: "simulated rate per stream", Value: each, Unit: "bit/s", Side: engine.Path}),
 	})
 }

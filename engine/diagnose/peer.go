@@ -58,7 +58,7 @@ func farOneThread(e *Evidence, dir engine.Direction) ruling {
 	case !several:
 		f.Confidence = engine.Likely
 		f.Text = used + ": its one thread is full. Press + to see whether it has more."
-		f.Press, f.Proof = "+", "+"
+		f.Press, f.Proof = "+", engine.ProofAddStream
 	case e.singleThreaded():
 		f.Text = used + ": it is single-threaded (" + e.Test.PeerAgent + "), + cannot help. Upgrade it, or run `linerate serve` there."
 	default:

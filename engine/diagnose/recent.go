@@ -31,6 +31,7 @@ type Recent struct {
 	samples []sample // oldest first; the newest is replaced until sampleGap has passed
 	loads   []probes.Load
 	ways    [2]way
+	delays  []float64 // scratch of overSamples
 }
 
 // sample is all streams at one moment.
@@ -45,6 +46,7 @@ type way struct {
 	moved   time.Time
 	mark    sample // where the running second began
 	seconds []float64
+	losses  map[int][]Loss // by connection, without the first second
 	windows []StreamWindow // given out with the last Flow
 }
 
@@ -99,11 +101,40 @@ func (w *way) add(at time.Time, streams []engine.Counters, dir engine.Direction)
 	if at.Sub(w.mark.at) < time.Second {
 		return
 	}
-	if len(w.seconds) == keptSeconds {
-		w.seconds = append(w.seconds[:0], w.seconds[1:]...)
+	if len(w.seconds) > 0 {
+		w.count(streams, dir)
 	}
-	w.seconds = append(w.seconds, rate(&w.mark, &sample{at, streams}, dir))
+	w.seconds = lastOf(w.seconds, rate(&w.mark, &sample{at, streams}, dir))
 	w.mark.set(at, streams)
+}
+
+// count notes what each sender of one direction has lost since the running second began.
+func (w *way) count(streams []engine.Counters, dir engine.Direction) {
+	for i := range streams {
+		c := &streams[i]
+		b := w.mark.find(c.ID, i)
+		now, ok := c.TCP.Get()
+		if c.Dir != dir || !c.Sender || b == nil || !ok || !b.TCP.Known() || !now.Has(engine.InfoBytesSent) {
+			continue
+		}
+		if w.losses == nil {
+			w.losses = make(map[int][]Loss, len(streams))
+		}
+		before := &b.TCP.Value
+		w.losses[c.ID] = lastOf(w.losses[c.ID], Loss{
+			Sent:     now.DataSegsOut - before.DataSegsOut,
+			Retrans:  now.TotalRetrans - before.TotalRetrans,
+			Spurious: now.DSACKDups - before.DSACKDups,
+		})
+	}
+}
+
+// lastOf appends to a list that keeps its last keptSeconds elements.
+func lastOf[T any](list []T, next T) []T {
+	if len(list) == keptSeconds {
+		list = append(list[:0], list[1:]...)
+	}
+	return append(list, next)
 }
 
 // payload is what of a stream has certainly arrived: acknowledged bytes at a sender whose
@@ -188,7 +219,8 @@ func (r *Recent) windows(dir engine.Direction) (streams []StreamWindow, sender b
 			continue
 		}
 		w := Between(b, c, first.at, last.at)
-		w.AppLimited = r.appLimited(c.ID, i)
+		w.AppLimited, w.ZeroWindow, w.Queue = r.overSamples(c.ID, i)
+		w.Losses = append([]Loss(nil), r.ways[dir].losses[c.ID]...)
 		streams = append(streams, w)
 		sender = c.Sender
 	}
@@ -196,25 +228,48 @@ func (r *Recent) windows(dir engine.Direction) (streams []StreamWindow, sender b
 	return streams, sender
 }
 
-// appLimited is the share of the samples in which the stream's bit is set.
-func (r *Recent) appLimited(id, place int) probes.Reading[float64] {
-	set, n := 0, 0
+// overSamples gives what only all samples of the window tell of one stream: the share of
+// them in which it is app-limited, that in which the peer's window is closed, and the
+// median of its queueing delay.
+func (r *Recent) overSamples(id, place int) (limited, closed probes.Reading[float64], queue probes.Reading[time.Duration]) {
+	why := "the kernel does not tell"
+	limited = probes.Unknown[float64](probes.Absent, why)
+	closed, queue = limited, probes.Unknown[time.Duration](probes.Absent, why)
+	var app, shut, asked, shown float64
+	r.delays = r.delays[:0]
 	for i := range r.samples {
 		c := r.samples[i].find(id, place)
-		if c == nil {
+		if c == nil || !c.TCP.Known() {
 			continue
 		}
-		info, ok := c.TCP.Get()
-		if !ok || !info.Has(engine.InfoDelivery) {
-			continue
+		info := &c.TCP.Value
+		if info.Has(engine.InfoMinRTT) {
+			r.delays = append(r.delays, float64(max(0, info.RTT-info.MinRTT)))
 		}
-		n++
-		if info.AppLimited {
-			set++
+		if info.Has(engine.InfoDelivery) {
+			asked++
+			app += one(info.AppLimited)
+		}
+		if info.Has(engine.InfoSndWnd) && c.Sender {
+			shown++
+			shut += one(info.SndWnd == 0)
 		}
 	}
-	if n == 0 {
-		return probes.Unknown[float64](probes.Absent, "the kernel does not tell")
+	if asked > 0 {
+		limited = probes.Got(app / asked)
 	}
-	return probes.Got(float64(set) / float64(n))
+	if shown > 0 {
+		closed = probes.Got(shut / shown)
+	}
+	if delay, ok := middle(r.delays); ok {
+		queue = probes.Got(time.Duration(delay))
+	}
+	return limited, closed, queue
+}
+
+func one(yes bool) float64 {
+	if yes {
+		return 1
+	}
+	return 0
 }

@@ -69,13 +69,13 @@ func TestRules(t *testing.T) {
 			"One core is full of the receiving thread (core 3 at 98 %) while 3 sit idle: press + for another stream."},
 		{ReceiverCore, "94 %", base(direction(down), cores(local, .1, .1, .1, .96), thread(local, "lr-rx-1", down, 3, .94)), down, RuledOut, "94 %"},
 		{ReceiverCore, "keeps up", base(direction(down), thread(local, "lr-rx-1", down, 3, .98), func(e *Evidence) {
-			e.Flows[down].Receiver = probes.Got([]StreamWindow{{Unread: probes.Got(.29)}})
+			e.Flows[down].Receiver = probes.Got([]StreamWindow{unread(.29)})
 		}), down, RuledOut, "keeps up"},
 		{ReceiverCore, "late", base(direction(down), thread(local, "lr-rx-1", down, 3, .98), func(e *Evidence) {
-			e.Flows[down].Receiver = probes.Got([]StreamWindow{{Unread: probes.Got(.30)}})
+			e.Flows[down].Receiver = probes.Got([]StreamWindow{unread(.30)})
 		}), down, Holds, ""},
 		{ReceiverCore, "asks for a closed window", base(direction(down), thread(local, "lr-rx-1", down, 3, .98), func(e *Evidence) {
-			e.Ends[local].Extra.WantZeroWindow = probes.Got(2.0)
+			e.Ends[local].Vitals.TCP = probes.Got(probes.Counters{"TcpExt.TCPWantZeroWindowAdv": 2})
 		}), down, Holds, ""},
 		{ReceiverCore, "no core free", base(direction(down), cores(local, .97, .8), thread(local, "lr-rx-1", down, 0, .97)), down, Holds, "no other core is free"},
 		{ReceiverCore, "threads unknown", base(direction(down), blindThreads(local)), down, Unseen, "hidepid"},
@@ -87,7 +87,7 @@ func TestRules(t *testing.T) {
 		{SoftIRQCore, "6 % idle", base(direction(down), cores(local, 0, .1, .2, .1), softirq(local, 0, .90, .04)), down, RuledOut, ""},
 		{SoftIRQCore, "all cores busy", base(direction(down), cores(local, 0, .6, .6, .6), softirq(local, 0, .94, .04)), down, RuledOut, "busy too"},
 		{SoftIRQCore, "packets are elsewhere", base(direction(down), cores(local, 0, .1, .2, .1), softirq(local, 0, .94, .04), func(e *Evidence) {
-			e.Ends[local].Extra.NetRx = probes.Got([]float64{.59, .2, .2, .01})
+			e.Ends[local].Vitals.NetRx = probes.Got([]uint64{59, 20, 20, 1})
 		}), down, RuledOut, "59 %"},
 		{SoftIRQCore, "far", base(far(.1, .1, .1, .1), softirq(farEnd, 3, .97, .02)), up, Holds, "Far core 3"},
 		{SoftIRQCore, "cores unknown", base(direction(down), blindCores(local)), down, Unseen, "cgo"},

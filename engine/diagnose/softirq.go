@@ -41,14 +41,14 @@ func softIRQCore(e *Evidence, dir engine.Direction) ruling {
 	}
 	hot := cores[place]
 	middleIdle, _ := middle(idles)
-	rx := e.Ends[side].Extra.NetRx
+	rx := e.netRxShare(side, hot.Core)
 	switch {
 	case hot.SoftIRQ < handling || hot.Idle > leftOver:
 		return no(fmt.Sprintf("core %d spends %s in softirq, %s idle", hot.Core, percent(hot.SoftIRQ), percent(hot.Idle)))
 	case middleIdle < othersIdle:
 		return no("the other cores are busy too")
-	case rx.Known() && place < len(rx.Value) && rx.Value[place] < mostPackets:
-		return no(fmt.Sprintf("core %d takes only %s of the received packets", hot.Core, percent(rx.Value[place])))
+	case rx.Known() && rx.Value < mostPackets:
+		return no(fmt.Sprintf("core %d takes only %s of the received packets", hot.Core, percent(rx.Value)))
 	}
 	where, free := e.where(side), freeBeside(cores, hot.Core)
 	return holds(engine.Finding{
@@ -137,7 +137,7 @@ func (e *Evidence) sharedFinding(dir engine.Direction, side engine.Side, t Threa
 		Text: fmt.Sprintf("Interrupts (%s) and the %s thread (%s) fight for %score %d (%s busy): pin the thread to another core, or press + for another stream.",
 			percent(c.SoftIRQ+c.IRQ), what, percent(t.Busy()), where, c.Core, percent(c.Busy())),
 		Short: fmt.Sprintf("%score %d: interrupts and %s", where, c.Core, what),
-		Press: "+", Proof: "+",
+		Press: "+", Proof: engine.ProofAddStream,
 		Evidence: e.from(dir,
 			e.share(fmt.Sprintf("core %d softirq and irq", c.Core), c.SoftIRQ+c.IRQ, side),
 			e.share(fmt.Sprintf("core %d busy", c.Core), c.Busy(), side),

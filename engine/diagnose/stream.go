@@ -10,21 +10,42 @@ import (
 // StreamWindow is one socket over the window of its Flow: what the kernel counted at
 // its begin and at its end. Its methods give the quantities the rules speak of.
 type StreamWindow struct {
-	ID    int // of the connection, the same at both ends
-	TID   int // thread that moves its bytes; 0 unknown
-	Bytes uint64
-	Span  time.Duration // between the two readings of TCP_INFO; between the counters where there are none
+	ID    int           `json:"id"`  // of the connection, the same at both ends
+	TID   int           `json:"tid"` // thread that moves its bytes; 0 unknown
+	Bytes uint64        `json:"bytes"`
+	Span  time.Duration `json:"span_ns"` // between the two readings of TCP_INFO; between the counters where there are none
 
 	// Before and Now are TCP_INFO at the ends of the window; Info says how much of them
 	// is known, and why nothing is.
-	Before, Now engine.TCPInfo
-	Info        probes.Reading[int] // bytes of struct tcp_info that both have
+	Before engine.TCPInfo      `json:"before"`
+	Now    engine.TCPInfo      `json:"now"`
+	Info   probes.Reading[int] `json:"info"` // bytes of struct tcp_info that both have
+
+	// Buffers at the ends of the window, and the congestion control ("" unknown).
+	MemBefore  probes.Reading[engine.SockMem] `json:"mem_before"`
+	Mem        probes.Reading[engine.SockMem] `json:"mem"`
+	Congestion string                         `json:"congestion"`
 
 	// AppLimited is the share of the window's samples in which the kernel says that the
-	// program, not the network, limits the rate.
-	AppLimited probes.Reading[float64]
-	// Unread is how full the receive buffer is, 0 to 1: SO_MEMINFO rmem_alloc / rcvbuf.
-	Unread probes.Reading[float64]
+	// program, not the network, limits the rate; ZeroWindow that in which the peer's
+	// window was closed.
+	AppLimited probes.Reading[float64] `json:"app_limited"`
+	ZeroWindow probes.Reading[float64] `json:"zero_window"`
+	// Queue is the median over the samples of how far the round trip time lies above the
+	// least one seen.
+	Queue probes.Reading[time.Duration] `json:"queue_ns"`
+
+	// Losses are the last whole seconds of the step, oldest first, at most 10, without
+	// the step's first second, in which slow start overshoots. They reach further back
+	// than the window, since rare losses need it.
+	Losses []Loss `json:"losses"`
+}
+
+// Loss is what a sender counted in one second, segments.
+type Loss struct {
+	Sent     uint32 `json:"sent"`     // with payload
+	Retrans  uint32 `json:"retrans"`  // sent again
+	Spurious uint32 `json:"spurious"` // of these in vain: the peer had them (DSACK)
 }
 
 // share is part/whole once the kernel has the fields up to end; unknown when it has
@@ -76,6 +97,18 @@ func (w *StreamWindow) Queueing() probes.Reading[time.Duration] {
 	return probes.Got(max(0, w.Now.RTT-w.Now.MinRTT))
 }
 
+// Unread is how full the receive buffer is, 0 to 1.
+func (w *StreamWindow) Unread() probes.Reading[float64] {
+	m, ok := w.Mem.Get()
+	switch {
+	case !ok:
+		return probes.Unknown[float64](w.Mem.Status, "buffers: "+w.Mem.Why())
+	case m.RcvBuf == 0:
+		return probes.Unknown[float64](probes.Absent, "the socket has no receive buffer")
+	}
+	return probes.Got(float64(m.RmemAlloc) / float64(m.RcvBuf))
+}
+
 // acked is what the peer has acknowledged in the window, bytes.
 func (w *StreamWindow) acked() probes.Reading[float64] {
 	return w.share(engine.InfoBytesAcked, float64(w.Now.BytesAcked-w.Before.BytesAcked), 1)
@@ -112,6 +145,8 @@ func Between(before, now *engine.Counters, beforeAt, nowAt time.Time) StreamWind
 		TID:   now.TID,
 		Bytes: now.Bytes - min(before.Bytes, now.Bytes),
 		Span:  nowAt.Sub(beforeAt),
+
+		MemBefore: before.Mem, Mem: now.Mem, Congestion: now.Congestion,
 	}
 	switch {
 	case !now.TCP.Known():

@@ -108,7 +108,7 @@ func receiverCore(e *Evidence, dir engine.Direction) ruling {
 	} else {
 		f.Text += ", and no other core is free: more streams cannot help much." + e.both()
 		f.Short = fmt.Sprintf("%score %d full (receiving)", where, t.Core)
-		f.Press, f.Proof = "", "d"
+		f.Press, f.Proof = "", engine.ProofReverse
 	}
 	return holds(f)
 }
@@ -116,13 +116,13 @@ func receiverCore(e *Evidence, dir engine.Direction) ruling {
 // readerLate tells whether data waits for the receiving thread, and whether that is
 // known at all.
 func (e *Evidence) readerLate(dir engine.Direction, side engine.Side) (late, known bool) {
-	if rate, ok := e.Ends[side].Extra.WantZeroWindow.Get(); ok {
+	if n, ok := e.tcp(side, "TcpExt.TCPWantZeroWindowAdv").Get(); ok {
 		known = true
-		late = rate > 0
+		late = n > 0
 	}
 	if streams, ok := e.flow(dir).Receiver.Get(); ok {
 		for i := range streams {
-			if fill, ok := streams[i].Unread.Get(); ok {
+			if fill, ok := streams[i].Unread().Get(); ok {
 				known = true
 				late = late || fill >= backlog
 			}
@@ -136,11 +136,11 @@ func (e *Evidence) threadFinding(dir engine.Direction, side engine.Side, t Threa
 	here := e.side(side)
 	return engine.Finding{
 		Severity: engine.SeverityLimit, Side: here, Core: t.Core,
-		Press: "+", Proof: "+",
+		Press: "+", Proof: engine.ProofAddStream,
 		Evidence: e.from(dir,
 			e.share("thread "+t.Name, t.Busy(), here),
 			e.share(fmt.Sprintf("core %d busy", t.Core), share, here),
-			engine.Evidence{Name: "cores free", Value: float64(free), Side: here, Age: e.loads(side).Age}),
+			engine.Evidence{Name: "cores free", Value: float64(free), Side: here, Age: e.end(side).Age}),
 	}
 }
 
