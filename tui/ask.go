@@ -147,7 +147,7 @@ func (m *Model) digit(d int) tea.Cmd {
 		return m.number()
 	}
 	timer := m.ask.timer
-	return tea.Tick(digitTime, func(time.Time) tea.Msg { return digitMsg{timer} })
+	return m.later(digitTime, func(time.Time) tea.Msg { return digitMsg{timer} })
 }
 
 // number asks for the stream count that has been typed.

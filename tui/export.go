@@ -152,6 +152,9 @@ func exportSums(sums []engine.Sum) (out []exportedSum) {
 
 func exportCores(side string, l probes.Load) (out []exportedCore) {
 	for _, c := range l.Cores.Or(nil) {
+		if number(c.Busy()) == nil || number(c.Idle) == nil {
+			continue
+		}
 		out = append(out, exportedCore{side, c})
 	}
 	return out

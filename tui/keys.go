@@ -72,6 +72,8 @@ func (k *keyMap) enable(m *Model) {
 		{&k.Best, flows}, {&k.Prove, flows && m.provable() != nil},
 		{&k.Stop, alive}, {&k.Undo, alive && len(s.Segments) > 1},
 		{&k.Note, alive}, {&k.Export, m.opt.Export != nil && s != nil},
+		{&k.Zoom, s != nil}, {&k.Focus, s != nil}, {&k.FocusBack, s != nil}, {&k.Sort, s != nil},
+		{&k.Units, s != nil}, {&k.Log, s != nil}, {&k.Narrower, s != nil}, {&k.Wider, s != nil},
 		{&k.Why, s != nil}, {&k.Freeze, s != nil && !m.quitting}, {&k.Compare, s != nil && len(s.Segments) > 0},
 		{&k.Back, m.view != noView || m.zoom || m.held != nil},
 	} {

@@ -81,7 +81,7 @@ func classify(w, h int) class {
 		return wide
 	case w >= 110 && h >= 34:
 		return standard
-	case w >= 40 && h >= 40, w < 60 && w >= 40 && h >= 24:
+	case w >= 40 && h >= 40, w < 60 && w >= 40 && h >= 26:
 		return tall
 	case w < 60 || h < 12:
 		return tiny
@@ -205,6 +205,9 @@ func (l *layout) stacked(body grid.Rect, s shape) {
 	if s.Both {
 		least = 13
 	}
+	if body.H < 30 {
+		least = graph.Least(s.Both) + 1
+	}
 	streams := s.Streams + 3
 	if s.Both {
 		streams++
@@ -212,7 +215,7 @@ func (l *layout) stacked(body grid.Rect, s shape) {
 	cores := s.Cores + s.FarCores + 5
 	l.stack(body, []want{
 		{paneGraph, least, least},
-		{paneStreams, 6, min(streams, 20)},
+		{paneStreams, 5, min(streams, 20)},
 		{paneCores, 4, min(cores, 24)},
 		{paneSteps, 4, 6},
 		{paneLink, 4, 9},

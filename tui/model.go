@@ -38,7 +38,8 @@ type Model struct {
 
 	ctx   context.Context // of every Next and Do
 	calls gate            // which go through here
-	slow  func() bool     // whether the terminal takes its bytes slowly; nil: nobody knows
+	later func(time.Duration, func(time.Time) tea.Msg) tea.Cmd
+	slow  func() bool // whether the terminal takes its bytes slowly; nil: nobody knows
 
 	snap   *engine.Snapshot // the newest; nil before the first
 	held   *engine.Snapshot // shown instead while frozen
@@ -72,7 +73,7 @@ type Model struct {
 // New makes a dashboard. ctl may be nil.
 func New(src Source, ctl Control, opt Options) *Model {
 	m := &Model{
-		src: src, ctl: ctl, opt: opt, ctx: context.Background(),
+		src: src, ctl: ctl, opt: opt, ctx: context.Background(), later: tea.Tick,
 		keys: newKeyMap(), units: opt.Units, span: -1,
 	}
 	if m.opt.Refresh <= 0 {

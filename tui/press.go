@@ -224,7 +224,7 @@ func (m *Model) quit() tea.Cmd {
 	}
 	m.quitting = true
 	return tea.Batch(m.do(engine.Quit{}), m.say("ending the test; q again leaves at once"),
-		tea.Tick(leaveTime, func(time.Time) tea.Msg { return leaveMsg{} }))
+		m.later(leaveTime, func(time.Time) tea.Msg { return leaveMsg{} }))
 }
 
 // suspend stops the traffic before the shell stops us: SIGTSTP freezes the sending

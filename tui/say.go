@@ -32,7 +32,7 @@ func (m *Model) say(text string) tea.Cmd {
 	m.talk.text = text
 	m.talk.serial++
 	serial := m.talk.serial
-	return tea.Tick(sayTime, func(time.Time) tea.Msg { return silenceMsg{serial} })
+	return m.later(sayTime, func(time.Time) tea.Msg { return silenceMsg{serial} })
 }
 
 // heavy runs what loads the line hard: after a question, once, when the operator's SSH

@@ -64,8 +64,7 @@ func Bar(a grid.Area, x, y, width int, share float64, role style.Role) {
 	eighths := min(int(share*float64(width*8)+0.5), width*8)
 	a.Fill(x, y, eighths/8, g.Bar, role)
 	if rest := eighths % 8; rest > 0 && !g.ASCII {
-		// Eighths of the lower-block family would look like a falling line; the left
-		// blocks ▏▎▍▌▋▊▉ count the other way round.
+		// ▉ to ▏ follow each other in Unicode, seven eighths first.
 		a.Put(x+eighths/8, y, '▉'+rune(7-rest), role)
 	} else if rest >= 4 || eighths < 8 {
 		a.Put(x+eighths/8, y, g.Bar, role)

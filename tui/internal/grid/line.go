@@ -1,6 +1,10 @@
 package grid
 
-import "linerate/tui/internal/style"
+import (
+	"strings"
+
+	"linerate/tui/internal/style"
+)
 
 // Line is one row of a text view: help, the reasons of a verdict, the table of steps.
 type Line struct {
@@ -30,25 +34,19 @@ func (a Area) Scroll(lines Page, top int) (last int) {
 	return last
 }
 
-// Reflow breaks the lines that are wider than w at words and indents what follows.
+// Reflow breaks the rows that are wider than w at words and indents what follows.
 func Reflow(lines Page, w int) (out Page) {
 	for _, l := range lines {
-		indent := 0
-		for indent < len(l.Text) && l.Text[indent] == ' ' {
-			indent++
-		}
-		margin := l.Text[:indent]
-		rest := l.Text
+		text := strings.TrimLeft(l.Text, " ")
+		margin := l.Text[:len(l.Text)-len(text)]
+		hang := margin + "  "
 		for {
-			head, tail := Wrap(rest[min(indent, len(rest)):], max(8, w-indent))
+			head, tail := Wrap(text, max(8, w-len(margin)))
 			out.Add(l.Role, margin+head)
 			if tail == "" {
 				break
 			}
-			if len(margin) == indent {
-				margin += "  "
-			}
-			indent, rest = len(margin), margin+tail
+			text, margin = tail, hang
 		}
 	}
 	return out
