@@ -87,20 +87,23 @@ func (c *conductor) send() {
 		c.open(plan{spec: c.want, change: c.describe(c.works, c.want)})
 	case c.want != c.spec:
 		c.replace(plan{spec: c.want, change: c.describe(c.spec, c.want)})
+	default:
+		c.words = ""
 	}
 }
 
 // replace ends the running test in favour of another one.
 func (c *conductor) replace(p plan) {
 	c.next, c.then = p, change
-	c.words = ""
 	c.stop()
 }
 
-// describe says what a change is, for the list of steps.
+// describe says what a change is, for the list of steps. The words of a SetSpec are
+// used up by it.
 func (c *conductor) describe(from, to engine.Spec) string {
-	if c.words != "" {
-		return c.words
+	if words := c.words; words != "" {
+		c.words = ""
+		return words
 	}
 	if text := changes(from, to); text != "" {
 		return text

@@ -45,7 +45,7 @@ type after uint8
 
 const (
 	nothing after = iota // it was not asked to end
-	change               // open conductor.sent
+	change               // open conductor.next
 	halt                 // stay without traffic
 	leave                // end the session
 )
@@ -166,6 +166,10 @@ func (c *conductor) loop(interrupted <-chan struct{}) {
 	defer timer.Stop()
 	for !c.over {
 		timer.Reset(time.Until(c.wake()))
+		ended := c.ended
+		if c.stage == opening {
+			ended = nil // a test that ends as soon as it is open is entered first
+		}
 		select {
 		case <-timer.C:
 		case r := <-c.commands:
@@ -174,7 +178,7 @@ func (c *conductor) loop(interrupted <-chan struct{}) {
 			r.answer <- err
 		case a := <-c.opened:
 			c.onOpened(a)
-		case r := <-c.ended:
+		case r := <-ended:
 			c.onEnded(r)
 		case f := <-c.facts:
 			c.onFacts(f)
@@ -222,7 +226,6 @@ func (c *conductor) onTick(now time.Time) {
 	every := idleTick
 	if c.stage == flowing || c.stage == closing {
 		every = tick
-		c.punctual(now.Sub(c.nextTick))
 		c.sample(now)
 	}
 	for c.nextTick = c.nextTick.Add(every); !c.nextTick.After(now); {

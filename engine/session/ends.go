@@ -7,6 +7,7 @@ import (
 
 	"linerate/engine"
 	"linerate/engine/iperf"
+	"linerate/engine/unit"
 )
 
 // chainAfter is the least that a test must have lasted to be continued: a server that
@@ -74,7 +75,7 @@ func (c *conductor) follow() {
 func (c *conductor) chain(r engine.Result) {
 	if !c.chained {
 		c.chained = true
-		c.event("the server limits tests to %v: they are chained", c.step.info.Spec.Duration)
+		c.event("the server ends tests after %s: they are chained", unit.Duration(r.Elapsed.Round(time.Second)))
 	}
 	c.sampleLast(r)
 	c.step.result = merge(c.step.result, r)

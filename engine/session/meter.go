@@ -317,11 +317,3 @@ func (m *meter) mean(dir engine.Direction) (sum float64) {
 
 // moved is the payload of both directions, the omitted part included.
 func (m *meter) moved() uint64 { return m.dirs[0].bytes + m.dirs[1].bytes }
-
-// stalled is how long nothing has moved in a direction, 0 while it is no stall.
-func (m *meter) stalled(dir engine.Direction, now time.Duration) time.Duration {
-	if d := now - m.dirs[dir&1].movedAt; d >= stalledAfter {
-		return d
-	}
-	return 0
-}

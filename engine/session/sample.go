@@ -15,6 +15,7 @@ func (c *conductor) sample(now time.Time) {
 	if c.stage != flowing {
 		return // what is left of a test that ends is read at its end
 	}
+	c.punctual(now.Sub(c.nextTick))
 	s, at := c.step, c.since(now)
 	s.meter.sample(s.test, at, now)
 	s.recent.Add(now, s.meter.scratch)
@@ -39,14 +40,24 @@ func (c *conductor) sampleLast(r engine.Result) {
 }
 
 func (c *conductor) tellStall(s *step, dir engine.Direction, at time.Duration) {
-	stalled := s.meter.stalled(dir, at) > 0
+	stalled := at-s.meter.dirs[dir].movedAt >= patience(s.info.Spec)
 	switch {
 	case stalled && !s.still[dir]:
-		c.event("%v: nothing has moved for %s, the control connection lives", dir, unit.Duration(stalledAfter))
+		c.event("%v: nothing has moved for %s, the control connection lives", dir, unit.Duration(patience(s.info.Spec)))
 	case !stalled && s.still[dir]:
 		c.event("%v: payload moves again", dir)
 	}
 	s.still[dir] = stalled
+}
+
+// patience is how long nothing may move before that is worth a word: a slow paced sender
+// sends a block now and then.
+func patience(spec engine.Spec) time.Duration {
+	if spec.Bitrate <= 0 {
+		return stalledAfter
+	}
+	pause := float64(max(1, spec.Burst)*spec.Block()) * 8 / spec.Bitrate
+	return max(stalledAfter, time.Duration(3*min(pause, 3600)*float64(time.Second)))
 }
 
 // remember keeps what later steps and the rules need to know of s.

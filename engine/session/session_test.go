@@ -467,18 +467,112 @@ func TestServerThatRefusesEndlessTests(t *testing.T) {
 }
 
 func TestServerThatEndsEveryTestAtOnce(t *testing.T) {
+	for _, lasts := range []time.Duration{1, 10 * time.Millisecond} {
+		t.Run(lasts.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server := &sessiontest.Server{Lasts: lasts}
+				run := begin(t, server, endless(1))
+				run.Sleep(5 * time.Second)
+				if got := len(server.Tests()); got != 1 {
+					t.Errorf("%d tests were opened in a circle, want 1", got)
+				}
+				if s := run.Snapshot(); s.Phase != engine.Done || s.Err == nil {
+					t.Errorf("phase %v, error %v", s.Phase, s.Err)
+				}
+				run.Quit()
+			})
+		})
+	}
+}
+
+// TestCommandsWhileTheFirstTestIsOpened: what is asked meanwhile follows at once.
+func TestCommandsWhileTheFirstTestIsOpened(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		spec := endless(1)
-		server := &sessiontest.Server{Fail: func(int, engine.Spec) (time.Duration, error) { return 0, nil }}
-		server.Refuse = func(_ int, s engine.Spec) error { return nil }
-		server.Lasts = 10 * time.Millisecond
-		run := begin(t, server, spec)
-		run.Sleep(5 * time.Second)
-		if got := len(server.Tests()); got != 1 {
-			t.Errorf("%d tests were opened in a circle, want 1", got)
+		server := &sessiontest.Server{Handshake: time.Second}
+		run := begin(t, server, endless(1))
+		run.Do(engine.SetStreams{N: 4})
+		run.Sleep(3 * time.Second)
+		if s := run.Snapshot(); s.Spec.Streams != 4 || s.Phase != engine.Running || len(s.Segments) != 2 {
+			t.Errorf("%d streams, %v, %d segments", s.Spec.Streams, s.Phase, len(s.Segments))
 		}
-		if s := run.Snapshot(); s.Phase != engine.Done || s.Err == nil {
-			t.Errorf("phase %v, error %v", s.Phase, s.Err)
+		run.Quit()
+	})
+}
+
+func TestStopWhileAChangeIsOnItsWay(t *testing.T) {
+	for name, at := range map[string]time.Duration{"ending the old test": 400 * time.Millisecond, "opening the new one": 1400 * time.Millisecond} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server := &sessiontest.Server{Handshake: time.Second, Exchange: time.Second}
+				run := begin(t, server, endless(1))
+				run.Sleep(4 * time.Second)
+				run.Do(engine.SetStreams{N: 4})
+				run.Sleep(at)
+				run.Do(engine.StopTraffic{})
+				run.Sleep(5 * time.Second)
+				s := run.Snapshot()
+				if s.Phase != engine.Stopped || s.Err != nil || server.Current() != nil || s.Segments[0].Err != "" {
+					t.Errorf("phase %v, error %v, a test runs: %v, segments %+v", s.Phase, s.Err, server.Current() != nil, s.Segments)
+				}
+				run.Do(engine.StartTraffic{})
+				run.Sleep(3 * time.Second)
+				if s := run.Snapshot(); s.Phase != engine.Running || s.Spec.Streams != 4 {
+					t.Errorf("after the start: %v, %d streams, want what was asked last", s.Phase, s.Spec.Streams)
+				}
+				run.Quit()
+			})
+		})
+	}
+}
+
+func TestQuitBetweenChainedTests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := &sessiontest.Server{Lasts: 5 * time.Second, Handshake: time.Second}
+		run := begin(t, server, endless(1))
+		run.Sleep(6500 * time.Millisecond)
+		if s := run.Snapshot(); s.Phase != engine.Running {
+			t.Errorf("between chained tests the phase is %v", s.Phase)
+		}
+		got := run.Quit()
+		if got.Err != nil || len(got.Last.Segments) != 1 || got.Last.Segments[0].Err != "" {
+			t.Errorf("summary %v, segments %+v", got.Err, got.Last.Segments)
+		}
+	})
+}
+
+func TestSetSpecInWords(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		run := begin(t, &sessiontest.Server{}, endless(1))
+		run.Sleep(2 * time.Second)
+		spec := endless(1)
+		spec.Congestion = "bbr"
+		run.Do(engine.SetSpec{Spec: spec, Change: "cubic→bbr"})
+		run.Sleep(2 * time.Second)
+		run.Do(engine.AddStreams{Delta: 1})
+		run.Sleep(2 * time.Second)
+		s := run.Snapshot()
+		if a, b := s.Segments[1].Change, s.Segments[2].Change; a != "cubic→bbr" || b != "streams 1→2" || s.Spec.Congestion != "bbr" {
+			t.Errorf("changes %q and %q, congestion %q", a, b, s.Spec.Congestion)
+		}
+		run.Quit()
+	})
+}
+
+func TestSlowPacedSenderIsNoStall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		// A block of 128 KiB every 3 s.
+		server := &sessiontest.Server{Rate: func(_ engine.Spec, _ engine.Conn, age time.Duration) float64 {
+			if age%(3*time.Second) < 10*time.Millisecond {
+				return 128 << 10 * 8 * 100
+			}
+			return 0
+		}}
+		spec := endless(1)
+		spec.Bitrate = 128 << 10 * 8 / 3
+		run := begin(t, server, spec)
+		run.Sleep(20 * time.Second)
+		if s := run.Snapshot(); strings.Contains(text(s), "nothing has moved") {
+			t.Errorf("log:\n%s", text(s))
 		}
 		run.Quit()
 	})
