@@ -3,7 +3,11 @@ package probes
 // Adapter is the hardware and the settings behind a NIC: the static tier, read at the
 // start, when the link changes and every 30 s.
 type Adapter struct {
+	// Device is the interface that the fields of hardware speak of: the last of Chain, or
+	// of a bond the member that the others stand for. An ethtool command names it.
+	Device     string             `json:"device"`
 	Supported  Reading[[]float64] `json:"supported_bps"`  // link speeds the card can do, bits/s
+	Offered    Reading[[]float64] `json:"offered_bps"`    // of these, what it offers to the other end
 	Advertised Reading[[]float64] `json:"advertised_bps"` // by the other end of the cable
 	Autoneg    Reading[bool]      `json:"autoneg"`
 	Rings      Reading[Rings]     `json:"rings"`
@@ -11,11 +15,12 @@ type Adapter struct {
 	Pause      Reading[Pause]     `json:"pause"`
 	EEE        Reading[EEE]       `json:"eee"`
 	PCIe       Reading[PCIe]      `json:"pcie"`
+	USB        Reading[float64]   `json:"usb_bps"`     // signalling rate of the port a USB card is plugged into, bits/s
 	ASPM       Reading[bool]      `json:"aspm"`        // link/l1_aspm of the PCI function
 	NUMA       Reading[int]       `json:"numa"`        // node of the card; Absent where there is one
 	LocalCores Reading[[]int]     `json:"local_cores"` // cores near the card
 	RPS        Reading[bool]      `json:"rps"`         // any rps_cpus set on its receive queues
-	Fixed      []string           `json:"fixed"`       // offloads that cannot be changed: "tso", "gro" …
+	Fixed      []string           `json:"fixed"`       // offloads of the route's device that cannot be changed: "tso", "gso", "gro", "lro"
 	Chain      []Layer            `json:"chain"`       // from the route's device down to the wire
 	Members    Reading[[]Member]  `json:"members"`     // of a bond
 	WiFi       Reading[WiFi]      `json:"wifi"`
@@ -65,6 +70,7 @@ type Layer struct {
 	Kind     string `json:"kind"`     // "vlan", "pppoe", "wireguard", "bridge", "bond", "physical" …
 	Overhead int    `json:"overhead"` // bytes it adds inside the lower device's frame
 	MTU      int    `json:"mtu"`
+	Note     string `json:"note,omitempty"` // what is assumed, or why the chain ends above the wire
 }
 
 // Member is one leg of a bond.

@@ -2,17 +2,50 @@ package probes
 
 import "time"
 
-// PathMTU is what probing the path to a host showed, one direction each.
+// PathMTU is what probing the path to a host showed, one direction each. All sizes are
+// whole IP packets in bytes.
 type PathMTU struct {
 	Out Reading[int] `json:"out"` // largest IP packet that passes from here to there, bytes
 	In  Reading[int] `json:"in"`  // and back; unknown unless the far end is linerate
 	// BlackHole tells that larger packets up to the interface's MTU vanish without a word.
 	BlackHole bool `json:"black_hole"`
+
+	// TooBig is the smallest packet out that did not pass. One more than Out, unless time
+	// ran out; Absent when everything up to the interface's MTU passes.
+	TooBig Reading[int] `json:"too_big"`
+	// Reported is the smallest limit that a router on the way out named ("fragmentation
+	// needed", "packet too big"); Absent when none did.
+	Reported Reading[int] `json:"reported"`
+	// TCP is what this host's TCP believes of the path out: the route's MTU with what
+	// routers have reported to the kernel (IP_MTU). It never sees a black hole.
+	TCP Reading[int] `json:"tcp"`
 }
 
 // PathRTT is the round trip time to a host without load and under it.
 type PathRTT struct {
 	Idle   Reading[time.Duration] `json:"idle"`   // median before the load
 	Loaded Reading[time.Duration] `json:"loaded"` // median while payload flows
-	Hops   Reading[int]           `json:"hops"`   // from the TTL of what comes back
+	Hops   Reading[int]           `json:"hops"`   // routers on the way back, from the TTL of what comes back; 0 on the same link
+}
+
+// Added is what load adds to the round trip: the wait in the queues of both directions.
+func (r PathRTT) Added() Reading[time.Duration] {
+	return both(r.Loaded, r.Idle, less[time.Duration])
+}
+
+// BloatGrade is a word for what load adds to a round trip time (bufferbloat): "great"
+// below 5 ms, which a well-kept queue needs; "ok" below 30; "fair" below 60, where calls
+// begin to suffer; "bad" up to 200 and "awful" beyond, where nothing else works.
+func BloatGrade(added time.Duration) string {
+	switch {
+	case added < 5*time.Millisecond:
+		return "great"
+	case added < 30*time.Millisecond:
+		return "ok"
+	case added < 60*time.Millisecond:
+		return "fair"
+	case added <= 200*time.Millisecond:
+		return "bad"
+	}
+	return "awful"
 }
