@@ -30,6 +30,15 @@ const (
 	// stopTimeout bounds the exchange of results after Client.Stop: a person waits.
 	stopTimeout = 3 * time.Second
 
+	// drainTimeout bounds the wait for the last bytes of -n and -k, which drainPoll looks
+	// for: 4 MiB of send buffer take 7 s at 5 Mbit/s.
+	drainTimeout = 10 * time.Second
+	drainPoll    = 2 * time.Millisecond
+
+	// arrivalPause is the longest pause in which a server waits for the last bytes of
+	// -n and -k after TEST_END, which overtakes them on the other connection.
+	arrivalPause = 50 * time.Millisecond
+
 	// dropAfter is how long after TEST_END a server may go on sending before its data
 	// connections are reset. A server that reads its control connection at all has
 	// closed them long before, but its system may still send megabytes of their

@@ -68,18 +68,7 @@ func newMeter(t *traffic, planned time.Duration) *meter {
 		m.last = append(m.last, mark{retrans: retransmits(f, probes.Got(f.base))})
 	}
 	m.base = m.last
-	if !m.omitted {
-		m.startBudgets()
-	}
 	return m
-}
-
-func (m *meter) startBudgets() {
-	for _, b := range m.t.budgets {
-		if b != nil {
-			b.Start()
-		}
-	}
 }
 
 // run reports until finish.
@@ -201,7 +190,7 @@ func (m *meter) endOmit(now time.Time) {
 	m.omitted = false
 	m.origin, m.lastAt = now, now
 	m.base, m.last = r.marks, r.marks
-	m.startBudgets()
+	m.t.startBudgets()
 }
 
 // close reports the last interval and makes up the account. A test that ends within

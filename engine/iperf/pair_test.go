@@ -107,6 +107,10 @@ func checkBooks(t *testing.T, sink *reports, r engine.Result) {
 			t.Errorf("%s: stream %d: %d bytes in the intervals, %d in total", who, s.ID, sums[s.ID], own.Bytes)
 		}
 		sent, received := s.Sent, s.Received
+		if r.Info.PeerAgent == "iperf 3.18" && !s.Sender {
+			// Its threads write on while it adds up: a block under way goes uncounted.
+			sent.Value.Bytes += engine.DefaultBlockSize
+		}
 		if sent.Known() && received.Known() && r.Info.Spec.Omit == 0 && received.Value.Bytes > sent.Value.Bytes {
 			t.Errorf("%s: stream %d: sent %d, received %d", who, s.ID, sent.Value.Bytes, received.Value.Bytes)
 		}

@@ -59,6 +59,7 @@ func (v *visit) await(ctx context.Context, t *traffic) error {
 		select {
 		case m := <-v.ctl.messages:
 			if m.state == wire.TestEnd {
+				v.arrive(ctx, t)
 				return nil
 			}
 			if err := v.departed(visitRunning, m); err != nil {
@@ -84,6 +85,23 @@ func (v *visit) await(ctx context.Context, t *traffic) error {
 			}
 		case <-ctx.Done():
 			return v.terminated(visitRunning)
+		}
+	}
+}
+
+// arrive waits for the last bytes of an upload with a byte goal, as long as they keep
+// coming.
+func (v *visit) arrive(ctx context.Context, t *traffic) {
+	bytes := goal(t.info.Spec)
+	if bytes == 0 || t.info.Spec.Omit > 0 || t.info.Spec.Direction != engine.Upload {
+		return
+	}
+	began := time.Now()
+	last, since := t.total(), began
+	for last < bytes && time.Since(since) < arrivalPause && time.Since(began) < drainTimeout && ctx.Err() == nil {
+		time.Sleep(drainPoll)
+		if now := t.total(); now > last {
+			last, since = now, time.Now()
 		}
 	}
 }

@@ -53,7 +53,7 @@ func (c *Client) await(ctx context.Context) *Error {
 		case <-c.stopped:
 			return nil
 		case <-t.goalReached(engine.Upload):
-			return nil
+			return c.drain(ctx)
 		case <-t.goalReached(engine.Download):
 			return nil
 		case <-ctx.Done():
@@ -75,6 +75,30 @@ func (c *Client) await(ctx context.Context) *Error {
 			}
 		}
 	}
+}
+
+// drain waits until the server's system has all bytes of an upload that has reached its
+// goal: TEST_END on the control connection would overtake them, and they would not
+// count there. What the path cannot deliver within drainTimeout is left.
+func (c *Client) drain(ctx context.Context) *Error {
+	poll := time.NewTicker(drainPoll)
+	defer poll.Stop()
+	timeout := time.NewTimer(drainTimeout)
+	defer timeout.Stop()
+	for !c.traffic.acknowledged() {
+		select {
+		case <-poll.C:
+		case <-timeout.C:
+			return nil
+		case <-c.stopped:
+			return nil
+		case <-ctx.Done():
+			return interruptedError(stateRunning, context.Cause(ctx))
+		case m := <-c.ctl.messages:
+			return unexpected(stateRunning, m)
+		}
+	}
+	return nil
 }
 
 // brokenError puts the end of a stream that nobody asked for into words.

@@ -78,6 +78,14 @@ func budgets(info engine.TestInfo) (b [2]*sock.Budget) {
 	return b
 }
 
+func (t *traffic) startBudgets() {
+	for _, b := range t.budgets {
+		if b != nil {
+			b.Start()
+		}
+	}
+}
+
 // goalReached gives a channel that is closed when a byte goal has been reached in the
 // direction; nil when there is none.
 func (t *traffic) goalReached(dir engine.Direction) <-chan struct{} {
@@ -102,6 +110,9 @@ func (t *traffic) start(sink engine.Sink, planned time.Duration) {
 	t.cpu = processTimes()
 	t.info.Start = time.Now()
 
+	if t.info.Spec.Omit == 0 {
+		t.startBudgets() // before the first byte: both ends count the same ones
+	}
 	// Receivers first: a peer that sends may already be at it.
 	for _, receivers := range []bool{true, false} {
 		for _, f := range t.flows {
@@ -212,6 +223,21 @@ func (t *traffic) close() {
 			f.link.close()
 		}
 	})
+}
+
+// acknowledged reports whether the peer's system has everything that was sent; true
+// where the system does not tell.
+func (t *traffic) acknowledged() bool {
+	for _, f := range t.flows {
+		if !f.Sender {
+			continue
+		}
+		info, err := f.link.info()
+		if err == nil && info.Has(engine.InfoMinRTT) && (info.Unacked > 0 || info.NotSentBytes > 0) {
+			return false
+		}
+	}
+	return true
 }
 
 // total is the payload moved so far, for telling a stall.
