@@ -11,12 +11,13 @@ import (
 	"linerate/probes"
 )
 
-// Cadence of the conductor. All are multiples of tick, so that one wake-up serves all.
+// Cadence of the conductor. All but tick itself are rounded to it, so that one wake-up
+// serves them together.
 const (
 	tick         = 100 * time.Millisecond // counters are read, graphs get a slot
 	idleTick     = 500 * time.Millisecond // while no test runs
 	loadEvery    = 500 * time.Millisecond // cores are read, rules are asked
-	publishEvery = 250 * time.Millisecond // rounded to ticks: 0.2, 0.5, 0.7, 1.0 s
+	publishEvery = 250 * time.Millisecond // 0.2, 0.5, 0.7, 1.0 s
 	hostEvery    = 30 * time.Second       // facts that hardly change are read again
 )
 

@@ -2,6 +2,7 @@ package session
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"linerate/engine"
@@ -135,4 +136,6 @@ func (c *conductor) searchOver(reason string) {
 }
 
 // percent prints a change: "+1 %", "-3 %".
-func percent(share float64) string { return fmt.Sprintf("%+.0f %%", 100*share) }
+func percent(share float64) string {
+	return fmt.Sprintf("%+.0f %%", math.Round(100*share)+0) // + 0 turns -0 into 0
+}

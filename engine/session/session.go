@@ -14,7 +14,7 @@ import (
 // Config is what a session is made of. Spec and Host are required.
 type Config struct {
 	Spec engine.Spec       // the first step; its Defaults are filled in
-	Host engine.HostSource // this computer; used by one goroutine at a time but for Load, which the conductor calls
+	Host engine.HostSource // this computer; Load is called by one goroutine, Host and Route by another
 
 	Start Starter     // opens tests; nil: engine/iperf
 	Agent string      // what the server is told about this program: "linerate 0.1"
