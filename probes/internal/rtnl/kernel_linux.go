@@ -62,7 +62,7 @@ func (Kernel) Link(ctx context.Context, name string) (Link, error) {
 
 func describe(l netlink.Link) Link {
 	a := l.Attrs()
-	d := Link{Index: a.Index, Name: a.Name, MTU: a.MTU, Loopback: a.Flags&net.FlagLoopback != 0}
+	d := Link{Index: a.Index, Master: a.MasterIndex, Name: a.Name, MTU: a.MTU, Loopback: a.Flags&net.FlagLoopback != 0}
 	// Devices without a carrier of their own (lo, tun) stay in the unknown state.
 	d.Up = a.Flags&net.FlagUp != 0 && (a.OperState == netlink.OperUp || a.OperState == netlink.OperUnknown)
 	switch t := l.(type) {

@@ -11,6 +11,7 @@ import (
 type Link struct {
 	Index    int
 	Name     string
+	Master   int    // index of the bridge or bond this one is a port of; 0 none
 	Kind     string // IFLA_INFO_KIND: "veth", "bridge", "vlan" …; "" for a device without one
 	Tap      bool   // Kind is "tun" and the device carries Ethernet frames
 	Loopback bool

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/netip"
+	"slices"
 
 	"linerate/probes"
 )
@@ -33,6 +35,13 @@ type SavedLink struct {
 	Driver   string             `json:"driver,omitempty"`   // ETHTOOL_GDRVINFO
 	Features map[string]bool    `json:"features,omitempty"` // "tso", "gso", "gro", "lro"
 	Counters probes.NICCounters `json:"counters"`
+
+	Index  int             `json:"index,omitempty"`
+	Master int             `json:"master,omitempty"` // index of the bridge or bond it belongs to
+	More   probes.Counters `json:"more,omitempty"`   // what rtnl_link_stats64 has and Counters has not
+	Flaps  uint64          `json:"flaps,omitempty"`  // changes of the carrier
+	Qdiscs []probes.Qdisc  `json:"qdiscs,omitempty"`
+	Driven probes.Counters `json:"statistics,omitempty"` // ethtool -S; without it the driver has none
 }
 
 // SavedRoute is one line of a fixture's routing table.
@@ -70,7 +79,48 @@ func (s *Saved) Link(_ context.Context, name string) (Link, error) {
 	if err != nil {
 		return Link{}, err
 	}
-	return Link{Name: name, Kind: l.Kind, Tap: l.Tap, Loopback: l.Loopback, Up: l.Up, MTU: l.MTU, Counters: probes.Got(l.Counters)}, nil
+	return Link{Index: l.Index, Master: l.Master, Name: name, Kind: l.Kind, Tap: l.Tap, Loopback: l.Loopback, Up: l.Up, MTU: l.MTU, Counters: probes.Got(l.Counters)}, nil
+}
+
+// All gives all saved links, in order of name.
+func (s *Saved) All(ctx context.Context) ([]Link, error) {
+	all := make([]Link, 0, len(s.Links))
+	for _, name := range slices.Sorted(maps.Keys(s.Links)) {
+		l, err := s.Link(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, l)
+	}
+	return all, nil
+}
+
+// Traffic gives the saved counters: Counters by the kernel's names, and More.
+func (s *Saved) Traffic(_ context.Context, name string) (Traffic, error) {
+	l, err := s.find(name)
+	if err != nil {
+		return Traffic{}, err
+	}
+	n := l.Counters
+	c := probes.Counters{
+		"rx_bytes": n.RxBytes, "tx_bytes": n.TxBytes, "rx_packets": n.RxPackets, "tx_packets": n.TxPackets,
+		"rx_errors": n.RxErrors, "tx_errors": n.TxErrors, "rx_dropped": n.RxDropped, "tx_dropped": n.TxDropped,
+		"rx_missed_errors": n.RxMissed,
+	}
+	maps.Copy(c, l.More)
+	return Traffic{Index: l.Index, Kind: l.Kind, Counters: c, Carrier: probes.Got(l.Flaps), Qdiscs: probes.Got(slices.Clone(l.Qdiscs))}, nil
+}
+
+// Statistics gives the saved answer to ethtool -S.
+func (s *Saved) Statistics(name string) (probes.Counters, error) {
+	l, err := s.find(name)
+	if err == nil && l.Driven == nil {
+		err = errUntold
+	}
+	if err != nil {
+		return nil, fmt.Errorf("driver statistics of %s: %w", name, err)
+	}
+	return maps.Clone(l.Driven), nil
 }
 
 // Route gives the saved answer to RTM_GETROUTE.
