@@ -16,7 +16,7 @@ import (
 
 var saved = &Saved{
 	Links: map[string]SavedLink{
-		"lo":   {Loopback: true, Up: true, MTU: 65536, Features: map[string]bool{"tso": true, "gso": true, "gro": true, "lro": false}},
+		"lo": {Loopback: true, Up: true, MTU: 65536, Features: map[string]bool{"tso": true, "gso": true, "gro": true, "lro": false}},
 		"tap0": {
 			Kind: "tun", Tap: true, MTU: 1500, Driver: "tun", Counters: probes.NICCounters{RxBytes: 7, RxMissed: 1},
 			Index: 3, Master: 4, More: probes.Counters{"rx_crc_errors": 2}, Flaps: 5, Driven: probes.Counters{"rx_missed": 9},
