@@ -2,6 +2,7 @@ package nic
 
 import (
 	"net/netip"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -34,6 +35,29 @@ func TestRouteToLoopback(t *testing.T) {
 		if n.MTU.Value < 1280 || !n.Up.Value {
 			t.Errorf("%s: MTU %v, up %v", dest, n.MTU, n.Up)
 		}
+	}
+}
+
+func TestTrafficOfLoopback(t *testing.T) {
+	r := New()
+	name := ""
+	for _, lo := range []string{"lo", "lo0"} {
+		if r.Read(t.Context(), lo).MTU.Known() {
+			name = lo
+		}
+	}
+	got := r.Traffic(t.Context(), name)
+	if runtime.GOOS != "linux" {
+		if got.Link.Status != probes.Unsupported || got.Qdiscs.Status != probes.Unsupported || !strings.Contains(got.Link.Why(), "Linux only") {
+			t.Errorf("%q: %+v, want it unsupported", name, got)
+		}
+		return
+	}
+	if _, ok := got.Link.Value["rx_missed_errors"]; !ok || !got.Carrier.Known() || !got.Qdiscs.Known() {
+		t.Errorf("%q: %+v", name, got)
+	}
+	if irqs, err := r.Interrupts(t.Context(), name); err == nil {
+		t.Errorf("%q has interrupts: %+v", name, irqs)
 	}
 }
 

@@ -25,6 +25,7 @@ type kernel interface {
 	Driver(name string) (string, error)
 	Offloads(name string) probes.Offloads
 	Channels(name string) (rx, tx int, err error)
+	traffic
 }
 
 // New reads this computer.
@@ -144,7 +145,13 @@ func (u unreadable) Route(context.Context, netip.Addr) (rtnl.Route, error) {
 	return rtnl.Route{}, u.err
 }
 
-func (u unreadable) Driver(string) (string, error)     { return "", u.err }
-func (u unreadable) Channels(string) (int, int, error) { return 0, 0, u.err }
+func (u unreadable) Traffic(context.Context, string) (rtnl.Traffic, error) {
+	return rtnl.Traffic{}, u.err
+}
+
+func (u unreadable) All(context.Context) ([]rtnl.Link, error)   { return nil, u.err }
+func (u unreadable) Statistics(string) (probes.Counters, error) { return nil, u.err }
+func (u unreadable) Driver(string) (string, error)              { return "", u.err }
+func (u unreadable) Channels(string) (int, int, error)          { return 0, 0, u.err }
 
 func (u unreadable) Offloads(string) probes.Offloads { return nothing("", u.err).Offloads }
