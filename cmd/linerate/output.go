@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -33,7 +34,10 @@ type printer interface {
 
 // clientReport makes the sink of a client's test.
 func (o *options) clientReport(w io.Writer) printer {
-	if o.wantsJSON() {
+	switch {
+	case o.wantsJSON() && o.spelling == iperf3:
+		return likeIperf3{o.jsonReport(w)}
+	case o.wantsJSON():
 		return o.jsonReport(w)
 	}
 	t := report.NewText(w, o.textOptions())
@@ -48,6 +52,18 @@ func (o *options) jsonReport(w io.Writer) printer {
 		return report.NewJSONStream(w, o.output.full, opt)
 	}
 	return report.NewJSON(w, opt)
+}
+
+// likeIperf3 gives a report iperf3's words for what went wrong.
+type likeIperf3 struct{ printer }
+
+func (l likeIperf3) End(r engine.Result) {
+	if r.Err != nil {
+		if words := testProblem(r.Err).iperf3; words != "" {
+			r.Err = errors.New(words)
+		}
+	}
+	l.printer.End(r)
 }
 
 func (o *options) wantsJSON() bool { return o.output.json || o.output.stream || o.output.full }

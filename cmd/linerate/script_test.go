@@ -24,6 +24,7 @@ func TestMain(m *testing.M) {
 	quiet.Restore() // main does it in the program
 	testscript.Main(m, map[string]func(){
 		"linerate": main,
+		"crashing": crashing,
 		"badpeer":  badPeer,
 	})
 }

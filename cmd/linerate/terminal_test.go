@@ -21,11 +21,8 @@ import (
 // inTerminal starts the program in a terminal with an environment of its own.
 func inTerminal(t *testing.T, tty *ptytest.Term, env []string, args ...string) (cmd *exec.Cmd, state string) {
 	t.Helper()
-	state = t.TempDir()
 	cmd = linerate(t.Context(), args...)
-	cmd.Env = append([]string{"TERM=xterm-256color", "LANG=C.UTF-8", "PATH=" + os.Getenv("PATH"), "XDG_STATE_HOME=" + state}, env...)
-	tty.Start(t, cmd)
-	return cmd, state
+	return cmd, startInTerminal(t, tty, cmd, env...)
 }
 
 func holds(s string) func(string) bool {

@@ -22,7 +22,10 @@ func build() (v, c string) {
 		return v, c
 	}
 	if v == "" {
-		v = strings.Trim(info.Main.Version, "()")
+		v = strings.TrimPrefix(info.Main.Version, "v")
+	}
+	if v == "" || v == "(devel)" {
+		v = "0.0.0-devel" // built from a working copy
 	}
 	for _, s := range info.Settings {
 		if s.Key == "vcs.revision" && c == "" {
