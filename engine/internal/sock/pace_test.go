@@ -9,8 +9,8 @@ import (
 // drive lets p run for so long on a clock of its own, each call lasting call and each
 // wake-up coming late by late, and gives the bytes sent and the longest run without a
 // wait.
-func drive(p *pacer, d, call, late time.Duration) (sent, burst int) {
-	run := 0
+func drive(p *pacer, d, call, late time.Duration) (sent, burst int64) {
+	run := int64(0)
 	for now := time.Duration(0); now < d; {
 		if wait := p.delay(now); wait > 0 {
 			now += wait + late
@@ -18,8 +18,8 @@ func drive(p *pacer, d, call, late time.Duration) (sent, burst int) {
 			continue
 		}
 		p.spend(p.piece)
-		sent += p.piece
-		run += p.piece
+		sent += int64(p.piece)
+		run += int64(p.piece)
 		burst = max(burst, run)
 		now += call
 	}
