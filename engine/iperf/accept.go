@@ -86,6 +86,26 @@ func (s *Server) receive(ctx context.Context, n *newcomer) {
 	}
 }
 
+// release makes room for another test when v has no more payload to move, though its
+// client may take its time to go. A cookie that is released belongs to a test that is
+// over.
+func (s *Server) release(v *visit) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.visits[v.cookie] != v {
+		return
+	}
+	delete(s.visits, v.cookie)
+	s.streams -= v.reserved
+	now := time.Now()
+	for c, at := range s.recent {
+		if now.Sub(at) >= recentCookies {
+			delete(s.recent, c)
+		}
+	}
+	s.recent[v.cookie] = now
+}
+
 func (s *Server) readCookie(ctx context.Context, n *newcomer) (wire.Cookie, error) {
 	stop := context.AfterFunc(ctx, func() { n.conn.Close() })
 	defer stop()
@@ -147,19 +167,11 @@ func (s *Server) deny(n *newcomer, why string) {
 	}
 }
 
-// leave forgets a test that is over.
+// leave ends a visit.
 func (s *Server) leave(v *visit) {
+	s.release(v)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.visits, v.cookie)
-	s.streams -= v.reserved
-	now := time.Now()
-	for c, at := range s.recent {
-		if now.Sub(at) >= recentCookies {
-			delete(s.recent, c)
-		}
-	}
-	s.recent[v.cookie] = now
 	if v.counted {
 		select {
 		case s.served <- struct{}{}:

@@ -180,7 +180,7 @@ func TestDialErrors(t *testing.T) {
 		},
 		{
 			name: "takes no data connection", server: func(s *script) { s.upTo(wire.ParamExchange).ctl.state(wire.CreateStreams) },
-			state: stateStreams, text: "no answer from host:5201", hint: "the control connection works", after: streamsTimeout + blameTimeout,
+			state: stateStreams, text: "no answer from host:5201", hint: "the control connection works", after: DefaultConnectTimeout + blameTimeout,
 		},
 		{
 			name: "takes no data connection and says why", server: func(s *script) {
@@ -188,7 +188,7 @@ func TestDialErrors(t *testing.T) {
 				time.Sleep(time.Second)
 				s.ctl.put(wire.Fault{Code: 204}.Append(nil)...)
 			},
-			state: stateStreams, text: "could not accept a data stream", code: 204, after: streamsTimeout,
+			state: stateStreams, text: "could not accept a data stream", code: 204, after: DefaultConnectTimeout,
 		},
 		{
 			name: "never starts", server: func(s *script) { s.upTo(wire.CreateStreams) },

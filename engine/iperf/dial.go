@@ -148,17 +148,20 @@ func (r *route) localAddr(port int) net.Addr {
 // gets a head start of staggerConnect over the next, which begins at once when all
 // before it have failed. All others are given up when one has answered.
 func (r *route) connect(ctx context.Context) (net.Conn, error) {
-	timeout := r.spec.ConnectTimeout
-	if timeout <= 0 {
-		timeout = DefaultConnectTimeout
-	}
-	ctx, cancel := context.WithTimeout(ctx, timeout)
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout(r.spec))
 	defer cancel()
-	opts := sock.Options{BindDev: r.dev, TOS: 0}
+	opts := sock.Options{BindDev: r.dev}
 	dialer := net.Dialer{LocalAddr: r.localAddr(0), KeepAliveConfig: keepAlive, Control: opts.Control}
 	return race(ctx, r.addrs, func(ctx context.Context, addr netip.AddrPort) (net.Conn, error) {
 		return dialer.DialContext(ctx, "tcp", addr.String())
 	})
+}
+
+func connectTimeout(s engine.Spec) time.Duration {
+	if s.ConnectTimeout > 0 {
+		return s.ConnectTimeout
+	}
+	return DefaultConnectTimeout
 }
 
 // attempt is the outcome of one address.

@@ -128,7 +128,7 @@ func (h *handshake) negotiate(ctx context.Context) ([]link, error) {
 
 func (h *handshake) openStreams(ctx context.Context) ([]link, error) {
 	n := h.spec.Streams * len(h.spec.Direction.Dirs())
-	o := opener{dial: h.nw.dataDialer(h.ctl.conn, h.warn), cookie: h.cookie, rtt: h.rtt}
+	o := opener{dial: h.nw.dataDialer(h.ctl.conn, h.warn), cookie: h.cookie, rtt: h.rtt, each: connectTimeout(h.spec)}
 	opening, cancel := context.WithTimeout(ctx, streamsTimeout)
 	defer cancel()
 	conns, err := o.open(opening, n, h.spec.Direction)

@@ -151,9 +151,9 @@ func TestServerDies(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var killed time.Time
+			killed := make(chan time.Time, 1)
 			time.AfterFunc(300*time.Millisecond, func() {
-				killed = time.Now()
+				killed <- time.Now()
 				server.Process.Kill()
 			})
 			r := c.Run(t.Context())
@@ -161,7 +161,7 @@ func TestServerDies(t *testing.T) {
 			if !errors.As(r.Err, &e) || e.State != stateRunning {
 				t.Errorf("%v: want an error of the running test, got %v", dir, r.Err)
 			}
-			if took := time.Since(killed); took > 3*time.Second {
+			if took := time.Since(<-killed); took > 3*time.Second {
 				t.Errorf("%v: noticed after %v", dir, took)
 			}
 			own := r.Sent(dir)

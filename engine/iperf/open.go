@@ -27,6 +27,7 @@ type opener struct {
 	dial   func(ctx context.Context, index int) (net.Conn, error)
 	cookie wire.Cookie
 	rtt    time.Duration // of the control connection's handshake
+	each   time.Duration // for one connect
 }
 
 // open connects n data connections and sends the cookie on each. The order matters
@@ -88,6 +89,8 @@ func (o opener) sideBySide(ctx context.Context, conns []net.Conn) error {
 }
 
 func (o opener) connect(ctx context.Context, conns []net.Conn, i int) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, o.each)
+	defer cancel()
 	if conns[i], err = o.dial(ctx, i); err != nil {
 		return fmt.Errorf("connecting stream %d of %d: %w", i+1, len(conns), err)
 	}

@@ -35,6 +35,7 @@ func (v *visit) perform(ctx context.Context, t *traffic) {
 		err = v.exchange(ctx, t, sink, &result)
 	}
 	if err != nil {
+		v.server.release(v)
 		v.part(err)
 		result.Err = err
 	}
@@ -130,6 +131,9 @@ func (v *visit) exchange(ctx context.Context, t *traffic, sink engine.Sink, resu
 	text = wire.AppendJSON(nil, text)
 	if err := v.ctl.send(wire.DisplayResults.Append(text), writeTimeout); err != nil {
 		return lost(visitResults, "the client closed the connection before it had the results", err)
+	}
+	if !v.server.OneOff { // which would take a second client in the meantime
+		v.server.release(v)
 	}
 	// Its goodbye changes nothing any more, but to close before it comes would cut
 	// off what is still under way to a client on a slow path.

@@ -56,6 +56,13 @@ func (v *served) stop(t *testing.T) {
 	}
 }
 
+// waiting counts the newcomers that have not said who they are.
+func (v *served) waiting() int {
+	v.Server.mu.Lock()
+	defer v.Server.mu.Unlock()
+	return len(v.pending)
+}
+
 // log gives the texts of the events so far.
 func (v *served) log() []string {
 	v.mu.Lock()
@@ -439,12 +446,12 @@ func TestStrangers(t *testing.T) {
 			t.Errorf("a web browser was kept for %v", took)
 		}
 		runPlain(t, v.ln)
-		if got := len(v.pending); got != 101 {
+		if got := v.waiting(); got != 101 {
 			t.Errorf("want 101 newcomers pending, got %d", got)
 		}
 		time.Sleep(cookieTimeout)
 		synctest.Wait()
-		if got := len(v.pending); got != 0 {
+		if got := v.waiting(); got != 0 {
 			t.Errorf("want no newcomer pending after the deadline, got %d", got)
 		}
 		if !slices.ContainsFunc(v.log(), func(s string) bool { return strings.Contains(s, "does not speak iperf3") }) {

@@ -52,6 +52,7 @@ func (v *visit) run(ctx context.Context, conn net.Conn) {
 
 	t, err := v.prepare(ctx)
 	if err != nil {
+		v.server.release(v)
 		v.part(err)
 		v.log(engine.ClientRefused, fmt.Sprintf("test %d: %s turned away: %v", v.id, v.client, err), func(e *engine.ServerEvent) { e.Err = err })
 		return
