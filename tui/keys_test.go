@@ -140,6 +140,24 @@ func TestKeysBecomeCommands(t *testing.T) {
 	}
 }
 
+func TestKeysOfOneRead(t *testing.T) {
+	d := newDesk(tuitest.Upload())
+	d.press("++-", "12")
+	want := []engine.Command{engine.AddStreams{Delta: 1}, engine.AddStreams{Delta: 1}, engine.AddStreams{Delta: -1}, engine.SetStreams{N: 12}}
+	if diff := cmp.Diff(want, d.ctl.commands()); diff != "" {
+		t.Errorf("commands (-want +got):\n%s", diff)
+	}
+	d.press(" ")
+	d.press(" n", "slow line", "enter")
+	if got := d.ctl.commands(); len(got) != 5 || got[4] != (engine.Note{Text: "slow line"}) || d.held != nil {
+		t.Errorf("a note in one read: %v, frozen %v", got[4:], d.held != nil)
+	}
+	d.run(func() tea.Msg { return tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("q"), Paste: true} })
+	if d.quitting {
+		t.Error("pasted text works as keys")
+	}
+}
+
 func TestDigitEndsAfterItsPause(t *testing.T) {
 	d := newDesk(tuitest.Upload())
 	d.press("4")

@@ -104,7 +104,7 @@ func (l *layout) edges(w, h int, s shape) grid.Rect {
 	}
 	l.Header = take(min(1, h))
 	verdict := 2
-	if h < 14 && dirs == 1 || h < 4 {
+	if h < 9 && dirs == 1 || h < 4 {
 		verdict = 1
 	}
 	l.Verdict = take(min(verdict, h-y))

@@ -10,8 +10,20 @@ import (
 	"linerate/engine"
 )
 
-// key routes a key: to a question, the input line, or what it is bound to.
+// key routes a key: to a question, the input line, or what it is bound to. Keys that
+// come in one read, as on a slow line, bubbletea gives as one message: they are taken
+// one by one. What is pasted is text and no keys.
 func (m *Model) key(msg tea.KeyMsg) tea.Cmd {
+	switch {
+	case msg.Paste && !m.talk.typing:
+		return nil
+	case msg.Type == tea.KeyRunes && len(msg.Runes) > 1 && !msg.Paste:
+		cmds := make([]tea.Cmd, 0, len(msg.Runes))
+		for _, r := range msg.Runes {
+			cmds = append(cmds, m.key(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}, Alt: msg.Alt}))
+		}
+		return tea.Batch(cmds...)
+	}
 	switch {
 	case msg.Type == tea.KeyCtrlC:
 		return m.quit()
@@ -124,7 +136,7 @@ func (m *Model) spanIndex() int {
 	if m.span >= 0 {
 		return m.span
 	}
-	for i := 1; i < longestAuto; i++ {
+	for i := range longestAuto {
 		if m.shown().Elapsed <= spans[i] {
 			return i
 		}

@@ -35,7 +35,11 @@ func Verdict(a grid.Area, s *engine.Snapshot) {
 	case len(s.Verdicts) == 1:
 		f := &s.Verdicts[0].Main
 		word, role := Severity(f.Severity)
-		sentence(a, "VERDICT "+word, role, text(f), also(&s.Verdicts[0]))
+		t := text(f)
+		if a.H == 1 && a.Width(t)+a.Width(word)+2 > a.W && f.Short != "" {
+			t = f.Short
+		}
+		sentence(a, "VERDICT "+word, role, t, also(&s.Verdicts[0]))
 	case a.H == 1:
 		worst := 0
 		for i := range s.Verdicts {

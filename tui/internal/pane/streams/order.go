@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"time"
 
 	"linerate/engine"
 )
@@ -40,8 +41,16 @@ func (s Sort) resolve(fits bool) Sort {
 	return ByDeviation
 }
 
+// sortEvery is how long an order by a changing number stands: rows that change places
+// on every frame cannot be read.
+const sortEvery = 2 * time.Second
+
 // order sorts p.rows, indices into the snapshot's streams.
 func (p *Pane) order(s *engine.Snapshot, by Sort) {
+	if age := s.Elapsed - p.sortedAt; by == p.sortedBy && len(p.rows) == len(s.Streams) && age >= 0 && age < sortEvery {
+		return
+	}
+	p.sortedBy, p.sortedAt = by, s.Elapsed
 	p.rows = p.rows[:0]
 	for i := range s.Streams {
 		p.rows = append(p.rows, i)

@@ -24,6 +24,8 @@ type Options struct {
 // Pane draws the table. The zero value is ready; it belongs to one goroutine.
 type Pane struct {
 	rows     []int // order of the streams
+	sortedBy Sort
+	sortedAt time.Duration // session time
 	fair     [2]float64
 	greatest float64
 	units    unit.System
