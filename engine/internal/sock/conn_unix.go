@@ -3,6 +3,7 @@
 package sock
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -146,7 +147,7 @@ func (c *Conn) MSS() (mss int, err error) {
 // the kernel has accepted is still delivered. Any goroutine may call it, at any time.
 func (c *Conn) Shutdown() error {
 	err := c.use(func(fd int) error { return unix.Shutdown(fd, unix.SHUT_RDWR) })
-	if err != nil && err != unix.ENOTCONN && err != net.ErrClosed { // gone already: as asked
+	if err != nil && !errors.Is(err, unix.ENOTCONN) && !errors.Is(err, net.ErrClosed) { // gone already: as asked
 		return fmt.Errorf("shutting down data connection: %w", err)
 	}
 	return nil

@@ -20,7 +20,7 @@
 // scheduler (RawSyscall): the thread keeps its place among GOMAXPROCS while it is in the
 // kernel. Otherwise the runtime's monitor takes the place away every 10 ms and then
 // polls at 20 µs for the next case: at a paced 10 Gbit/s on one stream 0.11 of 0.33
-// CPU-seconds per GB, and a tenth of the CPU time at full speed. What speaks against such
+// CPU-seconds per GB, and up to a tenth of the CPU time at full speed. What speaks against such
 // calls is that the collector cannot stop a thread inside one. Here it can: the
 // signal with which the runtime asks a thread to stop interrupts a call that waits,
 // batches are cut to a copy of 0.2 ms, and no call outlasts the socket's timeout. With 8

@@ -18,7 +18,9 @@ const (
 
 	// bucketDepth is how much lateness is made up for. A thread on a busy host is woken
 	// some milliseconds late now and then; longer stalls are lost, not sent as a burst.
+	// A slow stream may be slowDepth late as long as that is no more than a block.
 	bucketDepth = 5 * time.Millisecond
+	slowDepth   = 50 * time.Millisecond
 )
 
 // pacer is a token bucket kept as a time: everything due before sent has been sent.
@@ -43,7 +45,8 @@ func newPacer(rate float64, block, burst int, batched bool) *pacer {
 		p.gather = math.Max(p.gather, ahead)
 		p.sent = -ahead // the first burst is due at once
 	}
-	p.depth = math.Max(float64(bucketDepth), p.gather+float64(p.piece)*p.perByte)
+	late := math.Min(float64(block)*p.perByte, math.Max(float64(p.piece)*p.perByte, float64(slowDepth)))
+	p.depth = math.Max(float64(bucketDepth), p.gather+late)
 	return p
 }
 
