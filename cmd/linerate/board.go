@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
@@ -19,7 +18,7 @@ import (
 // board is the output of linerate serve on a terminal: log lines that scroll, and below
 // them a table of the running tests that is drawn anew every second.
 type board struct {
-	tty    *os.File
+	tty    *console
 	server *iperf.Server
 	end    context.CancelFunc // q
 	keys   *keyboard.Keyboard // nil: none can be read
@@ -32,14 +31,13 @@ type board struct {
 func (a *app) board(o *options, server *iperf.Server, end context.CancelFunc) *board {
 	tty, _ := terminal(a.in, a.out)
 	if tty == nil || o.output.plain {
+		tty.close()
 		return nil
 	}
 	b := &board{tty: tty, server: server, end: end, before: map[int]moved{}}
-	if in, isFile := a.in.(*os.File); isFile && term.IsTerminal(in.Fd()) {
-		// Without a watcher or keys the table is as good.
-		b.watch, _ = guard.Start(in, guard.Lines, stateDir())
-		b.keys, _ = keyboard.Open(in)
-	}
+	// Without a watcher or keys the table is as good.
+	b.watch, _ = guard.Start(tty.keys, guard.Lines, stateDir())
+	b.keys, _ = keyboard.Open(tty.keys)
 	return b
 }
 
@@ -48,6 +46,7 @@ func (b *board) close() {
 		b.keys.Close()
 	}
 	b.watch.Stop()
+	b.tty.close()
 }
 
 // run prints the lines and the table until the lines are closed.
@@ -93,12 +92,12 @@ func (b *board) draw(lines []byte, table []string) {
 		out.WriteString(line + "\n")
 	}
 	b.drawn = len(table)
-	b.tty.Write(out.Bytes())
+	b.tty.screen.Write(out.Bytes())
 }
 
 // table gives the lines for the tests that run now, cut to the terminal's size.
 func (b *board) table(now time.Time) []string {
-	width, height, err := term.GetSize(b.tty.Fd())
+	width, height, err := term.GetSize(b.tty.screen.Fd())
 	if err != nil || width <= 0 || height <= 0 {
 		width, height = 80, 24
 	}

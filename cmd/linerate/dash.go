@@ -47,6 +47,7 @@ func (a *app) client(cmd *cobra.Command, o *options, args []string) error {
 // watch runs a test under the dashboard, or prints it where there is no terminal.
 func (a *app) watch(cmd *cobra.Command, o *options, to target, cfg session.Config) error {
 	tty, why := terminal(a.in, a.out)
+	defer tty.close()
 	if o.output.plain {
 		tty, why = nil, ""
 	}
@@ -89,7 +90,7 @@ func oneTarget(args []string) (target, error) {
 
 // dashboard runs a session with the screen on it, and leaves the summary on the normal
 // screen and in last.txt.
-func (a *app) dashboard(ctx context.Context, tty *os.File, o *options, cfg session.Config) error {
+func (a *app) dashboard(ctx context.Context, tty *console, o *options, cfg session.Config) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	source := host.New()
@@ -106,7 +107,7 @@ func (a *app) dashboard(ctx context.Context, tty *os.File, o *options, cfg sessi
 	}()
 	var screen shown
 	if connected(s, over) {
-		screen = show(ctx, cancel, tty, s, over, o.screen.options(cfg.Spec))
+		screen = show(ctx, cancel, s, over, o.screen.options(cfg.Spec, tty))
 	}
 	<-over
 	stop.release()
@@ -114,8 +115,9 @@ func (a *app) dashboard(ctx context.Context, tty *os.File, o *options, cfg sessi
 }
 
 // options are the screen's, from the flags and the environment.
-func (c screen) options(spec engine.Spec) tui.Options {
+func (c screen) options(spec engine.Spec, tty *console) tui.Options {
 	return tui.Options{
+		Output: tty.screen, Input: tty.keys,
 		Color: c.color, Glyphs: c.glyphs, Theme: c.theme, Refresh: c.refresh, NoSync: c.noSync,
 		SSH: os.Getenv("SSH_CONNECTION") != "", Spec: spec, Export: export,
 	}
@@ -152,18 +154,18 @@ type shown struct {
 
 // show draws until the session is over or the screen cannot go on, and then ends the
 // session too: regularly, or by end when the operator does not want to wait.
-func show(ctx context.Context, end context.CancelFunc, tty *os.File, s *session.Session, over <-chan struct{}, opt tui.Options) shown {
-	before, err := term.GetState(tty.Fd())
+func show(ctx context.Context, end context.CancelFunc, s *session.Session, over <-chan struct{}, opt tui.Options) shown {
+	before, err := term.GetState(opt.Output.Fd())
 	if err != nil {
 		end()
 		return shown{err: fmt.Errorf("reading the terminal's settings: %w", err)}
 	}
 	// Without a watcher a crash may leave the terminal as it is: no reason not to measure.
-	watcher, _ := guard.Start(tty, guard.Screen, stateDir())
+	watcher, _ := guard.Start(opt.Output, guard.Screen, stateDir())
 	err = draw(ctx, s, over, opt)
 	switch {
 	case errors.Is(err, tui.ErrStalled):
-		term.Restore(tty.Fd(), before)
+		term.Restore(opt.Output.Fd(), before)
 		watcher.Restore()
 	default:
 		watcher.Stop()

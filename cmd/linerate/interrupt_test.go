@@ -7,6 +7,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // The first signal ends a test regularly: both ends' results, status 0.
@@ -68,4 +71,43 @@ func TestSecondSignal(t *testing.T) {
 	if !strings.Contains(client.out.String(), " sender\n") {
 		t.Errorf("what was measured is lost:\n%s", client.out)
 	}
+}
+
+// A reader of the report that has stopped reading does not keep the program from ending.
+func TestSecondSignalBlockedOutput(t *testing.T) {
+	t.Parallel()
+	port, _ := serve(t)
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if _, err := unix.FcntlInt(w.Fd(), unix.F_SETPIPE_SZ, 4096); err != nil {
+		t.Fatal(err)
+	}
+	client := linerate(t.Context(), "run", "127.0.0.1", "-p", port, "-t", "60", "-b", "1M", "-P", "16", "-i", "0.1")
+	client.Stdout = w
+	if err := client.Start(); err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	awaitBlocked(t, r)
+	client.Process.Signal(os.Interrupt)
+	client.Process.Signal(syscall.SIGTERM)
+	if code := exitCode(t, client, patience); code != exitInterrupted {
+		t.Errorf("exit code: got %d, want %d", code, exitInterrupted)
+	}
+}
+
+// awaitBlocked waits until a pipe of one page is so full that a report no longer fits.
+func awaitBlocked(t *testing.T, r *os.File) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		if n, err := unix.IoctlGetInt(int(r.Fd()), unix.TIOCINQ); err != nil {
+			t.Fatal(err)
+		} else if n > 3000 {
+			return
+		}
+	}
+	t.Fatalf("the pipe is not full after %v", patience)
 }

@@ -7,17 +7,34 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 )
 
-// program prepares this test binary to run as linerate.
+// linerate prepares this test binary to run as linerate.
 func linerate(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, os.Args[0], args...)
 	cmd.Args[0] = "linerate"
 	return cmd
+}
+
+// installed puts this test binary, which is linerate when it is called so, into a folder of
+// its own, for shells.
+func installed(t *testing.T) (program, dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	program = filepath.Join(dir, "linerate")
+	if err := os.Symlink(self, program); err != nil {
+		t.Fatal(err)
+	}
+	return program, dir
 }
 
 // capture is what a process has printed so far.

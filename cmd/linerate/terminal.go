@@ -8,9 +8,15 @@ import (
 	"github.com/charmbracelet/x/term"
 )
 
-// terminal gives the file behind w if a dashboard can be drawn on it and keys can be read,
-// or the reason why not.
-func terminal(in io.Reader, w io.Writer) (tty *os.File, why string) {
+// console is a terminal that a dashboard can use.
+type console struct {
+	screen *os.File // drawn on
+	keys   *os.File // read from: standard input, or the terminal that controls the process
+	opened bool     // keys must be closed
+}
+
+// terminal gives the console of the program, or the reason why it has none.
+func terminal(in io.Reader, w io.Writer) (c *console, why string) {
 	out, isFile := w.(*os.File)
 	switch name := os.Getenv("TERM"); {
 	case !isFile || !term.IsTerminal(out.Fd()):
@@ -19,25 +25,22 @@ func terminal(in io.Reader, w io.Writer) (tty *os.File, why string) {
 		return nil, "TERM is dumb"
 	case name == "" && runtime.GOOS != "windows":
 		return nil, "TERM is not set"
-	case !hasKeys(in):
-		return nil, "there is no terminal to read keys from"
 	}
-	return out, ""
-}
-
-// hasKeys reports whether keys can be read: from standard input, or else from the
-// terminal that controls the process.
-func hasKeys(in io.Reader) bool {
 	if f, isFile := in.(*os.File); isFile && term.IsTerminal(f.Fd()) {
-		return true
+		return &console{screen: out, keys: f}, ""
 	}
 	if runtime.GOOS == "windows" {
-		return false
+		return nil, "the input is not a terminal" // resizing works with standard input only
 	}
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {
-		return false
+		return nil, "there is no terminal to read keys from"
 	}
-	tty.Close()
-	return true
+	return &console{screen: out, keys: tty, opened: true}, ""
+}
+
+func (c *console) close() {
+	if c != nil && c.opened {
+		c.keys.Close()
+	}
 }

@@ -124,7 +124,7 @@ func TestDashboardInTerminal(t *testing.T) {
 	if diff := cmp.Diff(before, tty.Termios(t)); diff != "" {
 		t.Errorf("terminal settings changed (-before +after):\n%s", diff)
 	}
-	checkSummary(t, state, afterScreen(t, tty.Output()))
+	checkSummary(t, state, tty)
 }
 
 // afterScreen is what was printed once the alternate screen was left.
@@ -138,13 +138,13 @@ func afterScreen(t *testing.T, output string) string {
 	return output[i+len(leave):]
 }
 
-// checkSummary compares the printed summary with last.txt.
-func checkSummary(t *testing.T, state, printed string) {
+// checkSummary compares what is printed once the screen was left with last.txt.
+func checkSummary(t *testing.T, state string, tty *ptytest.Term) {
 	t.Helper()
-	kept := lastSummary(t, state)
-	clean := strings.ReplaceAll(printed, "\r\n", "\n")
-	if !strings.Contains(clean, kept) {
-		t.Errorf("the summary on the screen is not that in last.txt:\n%q\nlast.txt:\n%q", clean, kept)
+	kept := strings.ReplaceAll(lastSummary(t, state), "\n", "\r\n")
+	tty.WaitFor(t, patience, "summary on the normal screen", holds(kept))
+	if got := afterScreen(t, tty.Output()); !strings.Contains(got, kept) {
+		t.Errorf("the summary is not on the normal screen: %q", got)
 	}
 }
 
@@ -177,7 +177,7 @@ func TestDashboardSignals(t *testing.T) {
 			if diff := cmp.Diff(before, tty.Termios(t)); diff != "" {
 				t.Errorf("terminal settings changed (-before +after):\n%s", diff)
 			}
-			checkSummary(t, state, afterScreen(t, tty.Output()))
+			checkSummary(t, state, tty)
 		})
 	}
 }
@@ -267,6 +267,25 @@ func TestDumbTerminal(t *testing.T) {
 	}
 	if strings.Contains(got, "\x1b") {
 		t.Errorf("escape codes in a dumb terminal: %q", got)
+	}
+}
+
+// Standard input may be anything: keys come from the terminal.
+func TestInputElsewhere(t *testing.T) {
+	program, _ := installed(t)
+	tty := ptytest.Open(t, 80, 24)
+	before := tty.Termios(t)
+	stop := tty.Read()
+	defer stop()
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", "exec "+program+" demo -b 10M </dev/null")
+	startInTerminal(t, tty, cmd)
+	tty.WaitFor(t, patience, "rate on the screen", holds("Mbit/s"))
+	tty.Type(t, "q")
+	if code := exitCode(t, cmd, patience); code != 0 {
+		t.Errorf("exit code: got %d, want 0", code)
+	}
+	if diff := cmp.Diff(before, tty.Termios(t)); diff != "" {
+		t.Errorf("terminal settings changed (-before +after):\n%s", diff)
 	}
 }
 

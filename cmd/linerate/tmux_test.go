@@ -25,16 +25,7 @@ func inTmux(t *testing.T, cols, rows int, args ...string) *tmux {
 	if _, err := exec.LookPath("tmux"); err != nil {
 		gate(t, "tmux is needed: %v", err)
 	}
-	dir := t.TempDir()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	// The test binary is linerate when it is called so.
-	program := filepath.Join(dir, "linerate")
-	if err := os.Symlink(self, program); err != nil {
-		t.Fatal(err)
-	}
+	program, dir := installed(t)
 	m := &tmux{t: t, socket: fmt.Sprintf("lr-test-%d-%s", os.Getpid(), filepath.Base(dir))}
 	line := fmt.Sprintf("XDG_STATE_HOME=%s %s %s; echo exit=$?; sleep 600", dir, program, strings.Join(args, " "))
 	m.do("new-session", "-d", "-x", fmt.Sprint(cols), "-y", fmt.Sprint(rows), "sh", "-c", line)
