@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"runtime"
+
 	"github.com/charmbracelet/bubbles/key"
 
 	"linerate/engine"
@@ -20,7 +22,7 @@ func bind(help, text string, keys ...string) key.Binding {
 }
 
 func newKeyMap() keyMap {
-	return keyMap{
+	k := keyMap{
 		Quit:      bind("q", "quit", "q", "ctrl+c"),
 		Help:      bind("?", "help", "?"),
 		More:      bind("+", "more streams", "+", "="),
@@ -54,6 +56,10 @@ func newKeyMap() keyMap {
 		UDP:       bind("u", "UDP", "u"),
 		Suspend:   bind("Ctrl-Z", "suspend", "ctrl+z"),
 	}
+	if runtime.GOOS == "windows" { // nothing there could continue the process
+		k.Suspend.Unbind()
+	}
+	return k
 }
 
 // enable sets which keys can work now.

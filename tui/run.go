@@ -41,8 +41,9 @@ func Run(ctx context.Context, src Source, ctl Control, opt Options) error {
 	m := New(src, ctl, opt)
 	m.ctx, m.slow = ctx, out.isSlow
 
-	set := []tea.ProgramOption{tea.WithContext(ctx), tea.WithOutput(out),
-		tea.WithFPS(frameRate), tea.WithAltScreen(), tea.WithoutSignalHandler()}
+	// Not WithContext: that kills the program, which leaves bubbletea's reader behind. The
+	// end of ctx ends Next, and that quits.
+	set := []tea.ProgramOption{tea.WithOutput(out), tea.WithFPS(frameRate), tea.WithAltScreen(), tea.WithoutSignalHandler()}
 	if opt.Input != nil {
 		set = append(set, tea.WithInput(opt.Input))
 	}
@@ -54,7 +55,8 @@ func Run(ctx context.Context, src Source, ctl Control, opt Options) error {
 	}()
 	err := wait(ctx, out, ended, cancel)
 	if errors.Is(err, ErrStalled) {
-		return err // its goroutine hangs in a write; there is nothing to wait for
+		p.Kill() // its goroutine hangs in a write; should that ever return, it finds the end
+		return err
 	}
 	cancel()
 	m.calls.shut()
@@ -90,10 +92,8 @@ func (m *Model) outcome(err error) error {
 		return err
 	case m.forced:
 		return ErrAtOnce
-	case m.srcErr != nil && !errors.Is(m.srcErr, io.EOF) && !errors.Is(m.srcErr, context.Canceled):
+	case m.srcErr != nil && !errors.Is(m.srcErr, io.EOF) && !errors.Is(m.srcErr, context.Canceled) && !errors.Is(m.srcErr, context.DeadlineExceeded):
 		return fmt.Errorf("reading the session: %w", m.srcErr)
-	case errors.Is(err, context.Canceled), errors.Is(err, tea.ErrProgramKilled) && m.ctx.Err() != nil:
-		return nil
 	}
 	return err
 }

@@ -56,6 +56,9 @@ func (m *Model) helpPage(width int) (p grid.Page) {
 	for _, g := range m.keys.help() {
 		rows := []string{g.title}
 		for _, b := range g.keys {
+			if len(b.Keys()) == 0 {
+				continue
+			}
 			row := lipgloss.JoinHorizontal(lipgloss.Top, keyStyle.Render("  "+b.Help().Key),
 				plain.NewStyle().Width(width/columns-keyWidth-2).Render(longer(b)))
 			rows = append(rows, row)
