@@ -216,14 +216,14 @@ func FuzzView(f *testing.F) {
 	f.Fuzz(func(t *testing.T, streams, cores, w, h int, text string, rate float64, bits uint8, keys string) {
 		w, h = 20+w&255, 5+h&127
 		dir := engine.Direction(bits % 3)
-		s := tuitest.Make(dir, streams&255, cores&511, int(bits), rate)
+		s := tuitest.Make(dir, streams&255, cores&511, int(bits&31), rate)
 		s.Peer.Agent, s.Label, s.Verdicts[0].Main.Text = text, text, text
 		s.Segments[0].Change, s.Events[0].Text = text, text
 		if bits&8 != 0 {
 			s.Phase = engine.Phase(bits % 6)
 		}
 		m := screenOf(s, w, h, "never", []string{"block", "ascii", "braille"}[bits%3])
-		for _, k := range keys {
+		for _, k := range keys[:min(len(keys), 12)] {
 			m.Update(keyMsg(string(k)))
 			checkFrame(t, m.View(), w, h)
 		}
