@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"linerate/probes"
+	"linerate/probes/internal/kfs"
 )
 
 // groups are the tables of netstat and snmp that are kept. Multipath TCP, UDP-Lite and
@@ -26,7 +27,7 @@ func (r *Reader) Counters() probes.Reading[probes.Counters] {
 }
 
 func (r *Reader) readCounters() (probes.Counters, error) {
-	if err := supported(); err != nil {
+	if err := kfs.LinuxOnly(); err != nil {
 		return nil, err
 	}
 	all := make(probes.Counters, r.counters)

@@ -21,7 +21,7 @@ import (
 // prometheus/procfs makes a string of every number and stops at 1 MiB, which a host with
 // 256 cores and 500 interrupts exceeds.
 func (r *Reader) Queues(irqs []int, names []string) probes.Reading[[]probes.QueueIRQ] {
-	if err := supported(); err != nil {
+	if err := kfs.LinuxOnly(); err != nil {
 		return probes.Unread[[]probes.QueueIRQ](err)
 	}
 	text, err := r.interrupts.Read()

@@ -1,15 +1,12 @@
 package netstack
 
 import (
-	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 
 	"github.com/prometheus/procfs"
 
-	"linerate/probes"
 	"linerate/probes/internal/kfs"
 )
 
@@ -55,29 +52,15 @@ func (r *Reader) Close() {
 	}
 }
 
-// supported is the reason why nothing can be read on this system, nil on Linux.
-func supported() error {
-	if runtime.GOOS == "linux" {
-		return nil
-	}
-	return probes.Missing{Status: probes.Unsupported, Reason: "read on Linux only, this is " + runtime.GOOS}
-}
-
 // fromProc reads one file with prometheus/procfs. path names it in errors, which the
 // library gives in several forms; absent is the reason when there is no such file.
 func fromProc[T any](r *Reader, path, absent string, read func(procfs.FS) (T, error)) (v T, err error) {
-	if err := supported(); err != nil {
+	if err := kfs.LinuxOnly(); err != nil {
 		return v, err
 	}
-	err = r.noProc
-	if err == nil {
-		v, err = read(r.proc)
+	if r.noProc != nil {
+		return v, kfs.Library(path, absent, r.noProc)
 	}
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return v, probes.Missing{Status: probes.Absent, Reason: absent}
-	case err != nil:
-		return v, kfs.Error(path, err)
-	}
-	return v, nil
+	v, err = read(r.proc)
+	return v, kfs.Library(path, absent, err)
 }

@@ -3,6 +3,7 @@ package kfs
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -189,5 +190,19 @@ func TestResolve(t *testing.T) {
 		if got, err := Resolve(root, link); err == nil || !strings.Contains(err.Error(), "/"+link) {
 			t.Errorf("%s: %q, %v, want an error that names it", link, got, err)
 		}
+	}
+}
+
+func TestLibrary(t *testing.T) {
+	if err := Library("proc/x", "no x", nil); err != nil {
+		t.Errorf("no error became %v", err)
+	}
+	gone := Library("proc/x", "this kernel has no x", fmt.Errorf("%w: open /tmp/fixture/proc/x: %w", errors.New("library"), fs.ErrNotExist))
+	if gone.Error() != "this kernel has no x" || !errors.Is(gone, fs.ErrNotExist) {
+		t.Errorf("a missing file: %v", gone)
+	}
+	denied := Library("proc/x", "no x", &fs.PathError{Op: "open", Path: "/tmp/fixture/proc/x", Err: fs.ErrPermission})
+	if denied.Error() != "reading /proc/x: permission denied" || !errors.Is(denied, fs.ErrPermission) {
+		t.Errorf("a file of others: %v", denied)
 	}
 }
