@@ -26,6 +26,7 @@ type kernel interface {
 	Offloads(name string) probes.Offloads
 	Channels(name string) (rx, tx int, err error)
 	traffic
+	cards
 }
 
 // New reads this computer.

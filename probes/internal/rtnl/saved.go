@@ -42,6 +42,8 @@ type SavedLink struct {
 	Flaps  uint64          `json:"flaps,omitempty"`  // changes of the carrier
 	Qdiscs []probes.Qdisc  `json:"qdiscs,omitempty"`
 	Driven probes.Counters `json:"statistics,omitempty"` // ethtool -S; without it the driver has none
+
+	SavedCard
 }
 
 // SavedRoute is one line of a fixture's routing table.
