@@ -28,12 +28,37 @@ func (r *Reader) Info(ctx context.Context) probes.CPU {
 		info.FreqHz = probes.Unknown[[]float64](probes.Unsupported, reason)
 		info.MaxHz = probes.Unknown[float64](probes.Unsupported, reason)
 		info.Governor = probes.Unknown[string](probes.Unsupported, reason)
+		info.Driver = probes.Unknown[string](probes.Unsupported, reason)
 		return info
 	}
 	info.FreqHz = scaling(r.root, func() ([]float64, error) { return r.frequencies(online) })
 	info.MaxHz = scaling(r.root, func() (float64, error) { return r.hertz(online[0], "cpuinfo_max_freq") })
 	info.Governor = scaling(r.root, func() (string, error) { return r.governor(online) })
+	info.Driver = scaling(r.root, func() (string, error) {
+		return kfs.Text(r.root, fmt.Sprintf("%s/cpu%d/cpufreq/scaling_driver", cpuFolder, online[0]))
+	})
 	return info
+}
+
+// Clocks reads the current frequency of every core, by its number; 0 stands for a core
+// that is offline. Kernels before 5.18 may sleep for 10 ms per core to measure it. Safe for
+// concurrent use.
+func (r *Reader) Clocks() probes.Reading[[]float64] {
+	if err := kfs.LinuxOnly(); err != nil {
+		return probes.Unread[[]float64](err)
+	}
+	return scaling(r.root, func() ([]float64, error) {
+		online := r.online()
+		hz, err := r.frequencies(online)
+		if err != nil {
+			return nil, err
+		}
+		byNumber := make([]float64, online[len(online)-1]+1)
+		for i, core := range online {
+			byNumber[core] = hz[i]
+		}
+		return byNumber, nil
+	})
 }
 
 // online gives the numbers of the cores that work now, at least one.

@@ -51,6 +51,7 @@ func TestInfo(t *testing.T) {
 				"sys/devices/system/cpu/cpu4/cpufreq/scaling_cur_freq":  "2256000\n",
 				"sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq":  "1800000\n",
 				"sys/devices/system/cpu/cpu0/cpufreq/scaling_governor":  "schedutil\n",
+				"sys/devices/system/cpu/cpu0/cpufreq/scaling_driver":    "scmi\n",
 				"sys/devices/system/cpu/cpu4/cpufreq/scaling_governor":  "performance\n",
 				"sys/devices/system/cpu/cpu5/hotplug/state":             "0\n",
 				"sys/devices/system/cpu/cpu5/cpufreq/scaling_governor2": "x\n",
@@ -60,6 +61,7 @@ func TestInfo(t *testing.T) {
 				FreqHz:   probes.Got([]float64{1.8e9, 2.256e9}),
 				MaxHz:    probes.Got(1.8e9),
 				Governor: probes.Got("mixed: performance, schedutil"),
+				Driver:   probes.Got("scmi"),
 			},
 		},
 		{
@@ -73,6 +75,7 @@ func TestInfo(t *testing.T) {
 				FreqHz:   probes.Unknown[[]float64](probes.Absent, noFreq),
 				MaxHz:    probes.Unknown[float64](probes.Absent, noFreq),
 				Governor: probes.Unknown[string](probes.Absent, noFreq),
+				Driver:   probes.Unknown[string](probes.Absent, noFreq),
 			},
 		},
 		{
@@ -86,6 +89,7 @@ func TestInfo(t *testing.T) {
 				FreqHz:   probes.Unknown[[]float64](probes.Absent, "no cpufreq: virtual machine"),
 				MaxHz:    probes.Unknown[float64](probes.Absent, "no cpufreq: virtual machine"),
 				Governor: probes.Unknown[string](probes.Absent, "no cpufreq: virtual machine"),
+				Driver:   probes.Unknown[string](probes.Absent, "no cpufreq: virtual machine"),
 			},
 		},
 	}
@@ -120,9 +124,25 @@ func TestInfoFrequencyOfAllOrNone(t *testing.T) {
 		"sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq": "1800000\n",
 		"sys/devices/system/cpu/cpu1/cpufreq/scaling_cur_freq": "<unknown>\n",
 	}
-	got := NewAt(tree(t, files)).Info(t.Context()).FreqHz
-	if got.Status != probes.Failed || !strings.Contains(got.Reason, "cpu1") {
-		t.Errorf("got %+v, want a failure that names cpu1", got)
+	r := NewAt(tree(t, files))
+	for _, got := range []probes.Reading[[]float64]{r.Info(t.Context()).FreqHz, r.Clocks()} {
+		if got.Status != probes.Failed || !strings.Contains(got.Reason, "cpu1") {
+			t.Errorf("got %+v, want a failure that names cpu1", got)
+		}
+	}
+}
+
+func TestClocksAreByCoreNumber(t *testing.T) {
+	r := NewAt(tree(t, map[string]string{
+		"sys/devices/system/cpu/online":                        "0,3\n",
+		"sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq": "1800000\n",
+		"sys/devices/system/cpu/cpu3/cpufreq/scaling_cur_freq": "800000\n",
+	}))
+	if diff := cmp.Diff(probes.Got([]float64{1.8e9, 0, 0, 8e8}), r.Clocks()); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if got := NewAt(tree(t, nil)).Clocks(); got.Status != probes.Absent || got.Reason != "no cpufreq: /sys is not there" {
+		t.Errorf("without /sys: %+v", got)
 	}
 }
 

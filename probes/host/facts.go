@@ -45,6 +45,7 @@ func unknownCPU(err error) probes.CPU {
 		FreqHz:   probes.Unread[[]float64](err),
 		MaxHz:    probes.Unread[float64](err),
 		Governor: probes.Unread[string](err),
+		Driver:   probes.Unread[string](err),
 	}
 }
 

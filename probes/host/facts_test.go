@@ -43,7 +43,7 @@ func TestHostOfFixtures(t *testing.T) {
 			Virtual: probes.Unknown[string](probes.Absent, bare),
 			CPU: probes.CPU{
 				Model: probes.Got("Intel(R) N100"), Cores: 4, FreqHz: probes.Got(all(4, 2.9e9)),
-				MaxHz: probes.Got(3.4e9), Governor: probes.Got("powersave"),
+				MaxHz: probes.Got(3.4e9), Governor: probes.Got("powersave"), Driver: probes.Got("intel_pstate"),
 			},
 		}},
 		{"workstation", hosttest.Workstation(), probes.Host{
@@ -51,7 +51,7 @@ func TestHostOfFixtures(t *testing.T) {
 			Virtual: probes.Unknown[string](probes.Absent, bare),
 			CPU: probes.CPU{
 				Model: probes.Got("AMD Ryzen 9 7950X 16-Core Processor"), Cores: 16, FreqHz: probes.Got(all(16, 5.1e9)),
-				MaxHz: probes.Got(5.881e9), Governor: probes.Got("performance"),
+				MaxHz: probes.Got(5.881e9), Governor: probes.Got("performance"), Driver: probes.Got("amd-pstate-epp"),
 			},
 		}},
 		{"guest", guest, probes.Host{
@@ -62,6 +62,7 @@ func TestHostOfFixtures(t *testing.T) {
 				FreqHz:   probes.Unknown[[]float64](probes.Absent, noFreq),
 				MaxHz:    probes.Unknown[float64](probes.Absent, noFreq),
 				Governor: probes.Unknown[string](probes.Absent, noFreq),
+				Driver:   probes.Unknown[string](probes.Absent, noFreq),
 			},
 		}},
 	}

@@ -12,7 +12,8 @@ type Machine struct {
 	Hz       float64 // current frequency of every core; 0: no cpufreq folder, as in a virtual machine
 	MaxHz    float64
 	Governor string
-	NIC      NIC // the interface of the default route
+	Scaling  string // driver of cpufreq
+	NIC      NIC    // the interface of the default route
 }
 
 // NIC is the one real interface of a fixture; lo is always there too.
@@ -40,6 +41,7 @@ func N100() Machine {
 		Hz:       2.9e9,
 		MaxHz:    3.4e9,
 		Governor: "powersave",
+		Scaling:  "intel_pstate",
 		NIC: NIC{
 			Name:     "enp1s0",
 			PCI:      "0000:01:00.0",
@@ -64,6 +66,7 @@ func Workstation() Machine {
 		Hz:       5.1e9,
 		MaxHz:    5.881e9,
 		Governor: "performance",
+		Scaling:  "amd-pstate-epp",
 		NIC: NIC{
 			Name:     "enp65s0np0",
 			PCI:      "0000:41:00.0",

@@ -27,6 +27,7 @@ func (h *Host) writeStatic() {
 			continue
 		}
 		h.write(folder+"cpufreq/scaling_governor", m.Governor+"\n")
+		h.write(folder+"cpufreq/scaling_driver", m.Scaling+"\n")
 		h.write(folder+"cpufreq/scaling_cur_freq", fmt.Sprintf("%.0f\n", m.Hz/1000))
 		h.write(folder+"cpufreq/cpuinfo_max_freq", fmt.Sprintf("%.0f\n", m.MaxHz/1000))
 	}
