@@ -196,4 +196,11 @@ func closedByPeer(err error) bool {
 // is false where the system does not tell.
 func (c *control) delivered() (yes, known bool) { return delivered(c.conn) }
 
+// pathDead reports whether the system has given the connection up because nothing came
+// back any more: keepAlive sets after how long.
+func pathDead(err error) bool {
+	var netErr net.Error
+	return errors.As(err, &netErr) && netErr.Timeout()
+}
+
 func timedOut(err error) bool { return errors.Is(err, os.ErrDeadlineExceeded) }

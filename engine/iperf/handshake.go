@@ -255,18 +255,14 @@ func closedError(state string, cause error) *Error {
 		Text: "the server closed the control connection while this end was " + state,
 	}
 	switch {
+	case errors.Is(cause, io.ErrUnexpectedEOF):
+		e.Text = "the server closed the control connection in the middle of a message, while this end was " + state
 	case cause == nil || closedByPeer(cause):
-		if errors.Is(cause, io.ErrUnexpectedEOF) {
-			e.Text = "the server closed the control connection in the middle of a message, while this end was " + state
-		}
+	case pathDead(cause):
+		e.Timeout = true
+		e.Text = "the server is gone: it has not acknowledged anything for a minute"
 	default:
-		var netErr net.Error
-		if errors.As(cause, &netErr) && netErr.Timeout() {
-			e.Timeout = true
-			e.Text = "the server is gone: it has not acknowledged anything for a minute"
-		} else {
-			e.Text = fmt.Sprintf("the control connection broke while this end was %s: %v", state, rootCause(cause))
-		}
+		e.Text = fmt.Sprintf("the control connection broke while this end was %s: %v", state, rootCause(cause))
 	}
 	return e
 }

@@ -196,6 +196,9 @@ func (m *meter) endOmit(now time.Time) {
 // close reports the last interval and makes up the account. A test that ends within
 // its omitted part is accounted from its start, as iperf3 does.
 func (m *meter) close(end time.Time) {
+	if end.Before(m.lastAt) {
+		end = m.lastAt // a report that was due slipped in behind the last byte
+	}
 	r := m.read(true)
 	var bytes uint64
 	for i := range r.marks {

@@ -144,25 +144,28 @@ func (v *visit) exchange(ctx context.Context, t *traffic, sink engine.Sink, resu
 // maxOutput bounds what --get-server-output sends.
 const maxOutput = 32 << 20
 
-// output gets what the sink has printed, if the client wants it and the sink has it.
-func (v *visit) output(t *traffic, sink engine.Sink, sofar engine.Result) Output {
-	printer, ok := sink.(Outputter)
+// output gets what the sink has printed, if the client wants it and the sink keeps it.
+func (v *visit) output(t *traffic, sink engine.Sink, sofar engine.Result) printed {
+	transcript, ok := sink.(engine.Transcript)
 	if !ok || !v.params.ServerOutput {
-		return Output{}
+		return printed{}
 	}
-	got := make(chan Output, 1)
-	t.feed.do(func(engine.Sink) { got <- printer.Output(sofar) })
+	got := make(chan printed, 1)
+	t.feed.do(func(engine.Sink) {
+		text, isJSON := transcript.Transcript(sofar)
+		got <- printed{text, isJSON}
+	})
 	timer := time.NewTimer(stopTimeout)
 	defer timer.Stop()
 	select {
 	case out := <-got:
-		if len(out.Text) > maxOutput {
-			return Output{}
+		if len(out.text) > maxOutput {
+			return printed{}
 		}
-		out.JSON = out.JSON && json.Valid([]byte(out.Text))
+		out.json = out.json && json.Valid([]byte(out.text))
 		return out
 	case <-timer.C: // the sink waits for its terminal; the client does not have to
-		return Output{}
+		return printed{}
 	}
 }
 

@@ -77,18 +77,24 @@ func indented(doc json.RawMessage) string {
 	return wire.CleanText(b.String(), wire.MaxServerResults)
 }
 
-// report is this end's account as it travels. output, if not empty, is what a server
-// has printed.
-func report(r engine.Result, output Output) wire.Results {
+// printed is what a server has printed about one test; text is empty when its client
+// did not ask.
+type printed struct {
+	text string
+	json bool // text is a JSON document
+}
+
+// report is this end's account as it travels.
+func report(r engine.Result, output printed) wire.Results {
 	out := wire.Results{
 		CPUTotal: r.LocalCPU.Total, CPUUser: r.LocalCPU.User, CPUSystem: r.LocalCPU.System,
 		Retransmits: wire.OnlyReceives,
 		Congestion:  r.LocalCongestion,
 	}
-	if output.JSON {
-		out.OutputJSON = json.RawMessage(output.Text)
+	if output.json {
+		out.OutputJSON = json.RawMessage(output.text)
 	} else {
-		out.OutputText = output.Text
+		out.OutputText = output.text
 	}
 	for _, s := range r.Streams {
 		own := s.Received.Value

@@ -182,7 +182,7 @@ func (c *Client) exchange(ctx context.Context, acc account) (engine.Result, *Err
 		return result, err
 	}
 	c.traffic.close() // the server has closed its ends
-	text, err := report(result, Output{}).JSON()
+	text, err := report(result, printed{}).JSON()
 	if err == nil {
 		err = c.ctl.send(wire.AppendJSON(nil, text), timeout)
 	}

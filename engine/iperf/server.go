@@ -39,7 +39,7 @@ type Server struct {
 	SndTimeout time.Duration // TCP_USER_TIMEOUT of data sockets; 0: 60 s
 
 	// NewSink gives the sink for one test when its streams stand; nil, or a nil sink,
-	// for none. If the sink is an Outputter, clients can have its output.
+	// for none. If the sink is an engine.Transcript, clients can have its output.
 	NewSink func(engine.TestInfo) engine.Sink
 	// Log is told what happens, from several goroutines; it must not block. May be nil.
 	Log func(engine.ServerEvent)

@@ -640,17 +640,16 @@ func TestServerEvents(t *testing.T) {
 // printer is a sink with output.
 type printer struct {
 	reports
-	out Output
+	out printed
 }
 
-func (p *printer) Output(sofar engine.Result) Output {
+func (p *printer) Transcript(sofar engine.Result) (string, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.out.Text = strings.ReplaceAll(p.out.Text, "N", fmt.Sprint(len(p.intervals)))
 	if sofar.Sent(engine.Upload).Known() || !sofar.Received(engine.Upload).Known() {
-		p.out.Text = "the client's part is known too early"
+		return "the client's part is known too early", false
 	}
-	return p.out
+	return strings.ReplaceAll(p.out.text, "N", fmt.Sprint(len(p.intervals))), p.out.json
 }
 
 // TestServerOutput: --get-server-output, from a server that prints text and from one
@@ -658,15 +657,15 @@ func (p *printer) Output(sofar engine.Result) Output {
 func TestServerOutput(t *testing.T) {
 	tests := []struct {
 		name string
-		out  Output
+		out  printed
 		ask  bool
 		want string
 		json bool
 	}{
-		{"text", Output{Text: "N lines\n"}, true, "2 lines\n", false},
-		{"JSON", Output{Text: `{"n":N}`, JSON: true}, true, "{\n  \"n\": 2\n}", true},
-		{"broken JSON goes as text", Output{Text: `{"n":`, JSON: true}, true, `{"n":`, false},
-		{"not asked", Output{Text: "N lines\n"}, false, "", false},
+		{"text", printed{text: "N lines\n"}, true, "2 lines\n", false},
+		{"JSON", printed{text: `{"n":N}`, json: true}, true, "{\n  \"n\": 2\n}", true},
+		{"broken JSON goes as text", printed{text: `{"n":`, json: true}, true, `{"n":`, false},
+		{"not asked", printed{text: "N lines\n"}, false, "", false},
 	}
 	for _, test := range tests {
 		synctest.Test(t, func(t *testing.T) {

@@ -132,6 +132,8 @@ func (v *visit) departed(state string, m message) error {
 		return failure(state, wire.CodeRecvParams, "the client sent %v", size)
 	case errors.As(m.err, &foreign):
 		return failure(state, 110, "the client broke the protocol: it sent %s", m.said)
+	case pathDead(m.err):
+		return lost(state, "the client is gone: it has not acknowledged anything for a minute", m.err)
 	case m.err != nil || m.state == 0 && m.json == nil:
 		return lost(state, "the client closed the control connection while this end was "+state, m.err)
 	case m.state == wire.ClientTerminate:
