@@ -139,15 +139,18 @@ func streamID(index int) int {
 	return index + 2
 }
 
-// socketNumber is the file descriptor that iperf3 would have and print.
+// socketNumber is the file descriptor that iperf3 would have and print. Each stream takes
+// two, a socket and a buffer; what iperf3 opens in between was read from 3.12 and 3.18.
 func socketNumber(role engine.Role, index int) int {
 	switch {
-	case index == 0:
-		return 5
+	case role == engine.Client && index < 3:
+		return 5 + 2*index // 5, 7, 9
 	case role == engine.Client:
-		return 5 + 2*index
+		return 6 + 2*index // 12, 14, 16 …
+	case index < 2:
+		return 5 + 3*index // 5, 8
 	default:
-		return 7 + index
+		return 7 + 2*index // 11, 13, 15 …
 	}
 }
 
