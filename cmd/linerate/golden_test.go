@@ -158,7 +158,7 @@ func golden(t *testing.T, name, got string) {
 	if err != nil {
 		t.Error(err) // the bubble must be left in order
 	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
+	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", path, diff)
 	}
 }

@@ -24,9 +24,10 @@ var imports = []struct {
 }{
 	{"probes", nil},
 	{"probes/internal/...", []string{"probes", "golang.org/x/sys!", "github.com/vishvananda/netlink!", "github.com/safchain/ethtool!"}},
-	{"probes/cpu", []string{"probes", "probes/internal/...", "github.com/shirou/gopsutil/v3!", "github.com/prometheus/procfs!", "golang.org/x/sys!"}},
-	{"probes/nic", []string{"probes", "probes/internal/...", "github.com/shirou/gopsutil/v3!", "github.com/prometheus/procfs!", "golang.org/x/sys!"}},
-	{"probes/host", []string{"probes", "probes/cpu", "probes/nic", "probes/internal/kfs", "github.com/shirou/gopsutil/v3!"}},
+	{"probes/cpu", noun}, {"probes/nic", noun}, {"probes/netstack", noun}, {"probes/pressure", noun},
+	{"probes/sysctl", noun}, {"probes/firewall", noun}, {"probes/disk", noun}, {"probes/pathmtu", noun},
+	{"probes/host", []string{"probes", "probes/cpu", "probes/nic", "probes/netstack", "probes/pressure", "probes/sysctl", "probes/firewall",
+		"probes/disk", "probes/pathmtu", "probes/internal/kfs", "github.com/shirou/gopsutil/v3!"}},
 	{"probes/host/hosttest", []string{"probes", "probes/internal/..."}},
 	{"engine", []string{"probes"}},
 	{"engine/unit", nil},
@@ -49,6 +50,10 @@ var imports = []struct {
 	{"cmd/linerate/internal/ptytest", []string{"golang.org/x/sys!"}},
 	{"cmd/linerate/internal/lab", []string{"golang.org/x/sys!", "github.com/vishvananda/netlink!", "github.com/vishvananda/netns!"}},
 }
+
+// noun is what a package that reads one noun from the system may import: never another
+// such package.
+var noun = []string{"probes", "probes/internal/...", "github.com/shirou/gopsutil/v3!", "github.com/prometheus/procfs!", "golang.org/x/sys!"}
 
 // linuxOnly does not build everywhere and stays in files named for Linux.
 var linuxOnly = []string{"github.com/vishvananda/netlink", "github.com/safchain/ethtool", "github.com/google/renameio"}
