@@ -33,6 +33,7 @@ func Header(a grid.Area, s *engine.Snapshot, o Options) {
 		{Text: " " + target(s), Role: style.Bold},
 		{Text: traffic(a, s, o.Units), Role: tone(s.Spec.Direction)},
 		{Text: ask(a, s, o.Ask), Role: style.Notice},
+		{Text: search(a, s), Role: style.Notice, Drop: 5},
 		{Text: algorithm(s), Role: style.Dim, Drop: 6},
 		{Text: s.Label, Role: style.Notice},
 		{Text: sshNotice(s, a.W), Role: style.Notice},
@@ -119,11 +120,18 @@ func ask(a grid.Area, s *engine.Snapshot, asked Ask) string {
 	if asked.Streams != 0 {
 		text += " " + g.Times + strconv.Itoa(asked.Streams)
 	}
+	if text == "" {
+		return ""
+	}
+	return "asked" + text
+}
+
+// search tells that the stream count is being changed by the program; the status line
+// says it too.
+func search(a grid.Area, s *engine.Snapshot) string {
 	switch {
-	case text != "":
-		return "asked" + text
 	case s.Best.Active && s.Best.Trying > 0:
-		return "finding best: trying " + g.Times + strconv.Itoa(s.Best.Trying)
+		return "finding best: trying " + a.Glyphs().Times + strconv.Itoa(s.Best.Trying)
 	case s.Best.Active:
 		return "finding best"
 	}
