@@ -14,10 +14,16 @@ const scarceBytes = 64 << 20
 // the call did not move, so the goal is met exactly whatever the calls do.
 type Budget struct {
 	counting atomic.Bool
-	free     atomic.Int64 // not reserved by any call; negative: moved beyond the goal before Start was seen
+	free     atomic.Int64 // not reserved by any call; negative when calls from before Start hold more than the goal
 	unmoved  atomic.Int64 // free and reserved together: what is still to be moved
+	early    atomic.Int64 // reserved by calls before Start
 	done     chan struct{}
 	once     sync.Once
+
+	// booking is held for reading while a call is reserved before Start, and from
+	// counting its bytes on the stream until they are settled here; for writing while
+	// Start looks at the streams' counts.
+	booking sync.RWMutex
 }
 
 // NewBudget makes a goal of so many bytes. Until Start, bytes flow uncounted.
@@ -33,7 +39,22 @@ func NewBudget(bytes uint64) *Budget {
 
 // Start begins the count: at the end of the omitted part, or before the loops when
 // nothing is omitted. A call under way at that moment counts whole.
-func (b *Budget) Start() { b.counting.Store(true) }
+func (b *Budget) Start() { b.StartWith(func() {}) }
+
+// StartWith begins the count and runs snapshot at that very moment: no byte that a
+// Counter shows to snapshot is counted for the goal, and each that it shows later is. So
+// what the streams have moved since the snapshot is the goal to the byte, unless the
+// calls under way carried more than the whole goal. snapshot must be short, and may
+// start the budget of the other direction.
+func (b *Budget) StartWith(snapshot func()) {
+	b.booking.Lock()
+	defer b.booking.Unlock()
+	if !b.counting.Load() {
+		b.free.Add(-b.early.Load()) // as if the calls under way had reserved from the goal
+		b.counting.Store(true)
+	}
+	snapshot()
+}
 
 // Done is closed when the goal has been reached; Send and Recv then return nil.
 func (b *Budget) Done() <-chan struct{} { return b.done }
@@ -46,34 +67,46 @@ func (b *Budget) reached() bool { return b.unmoved.Load() <= 0 }
 // scarce reports whether bytes must not be held while waiting.
 func (b *Budget) scarce() bool { return b.free.Load() < scarceBytes && b.counting.Load() }
 
-// reserve gives how much of want a call may move, and whether that was taken from the
-// goal. 0 means that others have reserved the rest: it may come back, so ask again.
-func (b *Budget) reserve(want int) (n int, taken bool) {
-	if !b.counting.Load() {
-		return want, false
+// reserve gives how much of want a call may move. 0 means that others have reserved the
+// rest: it may come back, so ask again.
+func (b *Budget) reserve(want int) int {
+	if !b.counting.Load() && b.reserveEarly(want) {
+		return want
 	}
 	for {
 		free := b.free.Load()
 		if free <= 0 {
-			return 0, true
+			return 0
 		}
 		n := min(int64(want), free)
 		if b.free.CompareAndSwap(free, free-n) {
-			return int(n), true
+			return int(n)
 		}
 	}
 }
 
-// settle ends what reserve began: of n reserved bytes, moved were moved.
-func (b *Budget) settle(n int, taken bool, moved int) {
-	switch {
-	case taken:
-		b.free.Add(int64(n - moved))
-	case b.counting.Load(): // started while the call was under way
-		b.free.Add(-int64(moved))
-	default:
+// reserveEarly reserves without limit; false: the count has begun meanwhile.
+func (b *Budget) reserveEarly(want int) bool {
+	b.booking.RLock()
+	defer b.booking.RUnlock()
+	if b.counting.Load() {
+		return false
+	}
+	b.early.Add(int64(want))
+	return true
+}
+
+// book ends what reserve began: of n reserved bytes moved were moved, which are counted
+// on the stream and here.
+func (b *Budget) book(ctr *Counter, n, moved int) {
+	b.booking.RLock()
+	defer b.booking.RUnlock()
+	ctr.add(moved)
+	if !b.counting.Load() {
+		b.early.Add(-int64(n))
 		return
 	}
+	b.free.Add(int64(n - moved))
 	if b.unmoved.Add(-int64(moved)) <= 0 {
 		b.finish()
 	}

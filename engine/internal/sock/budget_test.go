@@ -2,8 +2,8 @@ package sock
 
 import (
 	"math/rand/v2"
+	"runtime"
 	"sync"
-	"sync/atomic"
 	"testing"
 )
 
@@ -33,17 +33,18 @@ func TestBudget(t *testing.T) {
 		{"nothing to move", 0, []step{{start: true, want: 10, grant: 0, done: true}}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
+			var ctr Counter
 			b := NewBudget(test.bytes)
 			for i, s := range test.steps {
 				if s.start {
 					b.Start()
 				}
-				n, taken := b.reserve(s.want)
+				n := b.reserve(s.want)
 				if n != s.grant {
 					t.Fatalf("step %d: reserve(%d) = %d, want %d", i, s.want, n, s.grant)
 				}
 				if n > 0 {
-					b.settle(n, taken, s.moved)
+					b.book(&ctr, n, s.moved)
 				}
 				if got := isDone(b); got != s.done || b.reached() != s.done {
 					t.Fatalf("step %d: done %v, reached %v, want %v", i, got, b.reached(), s.done)
@@ -56,10 +57,16 @@ func TestBudget(t *testing.T) {
 // A call that is under way when the count starts is counted whole.
 func TestBudgetStartDuringCall(t *testing.T) {
 	b := NewBudget(100)
-	n, taken := b.reserve(80)
+	var ctr Counter
+	n := b.reserve(80)
 	b.Start()
-	b.settle(n, taken, 80)
-	if n, _ := b.reserve(80); n != 20 {
+	if n := b.reserve(80); n != 20 {
+		t.Errorf("during a call of 80 bytes a goal of 100 gives %d, want 20", n)
+	} else {
+		b.book(&ctr, n, 0)
+	}
+	b.book(&ctr, n, 80)
+	if n := b.reserve(80); n != 20 {
 		t.Errorf("after a call of 80 bytes a goal of 100 gives %d, want 20", n)
 	}
 }
@@ -68,12 +75,13 @@ func TestBudgetStartDuringCall(t *testing.T) {
 func TestBudgetReservedByOthers(t *testing.T) {
 	b := NewBudget(10)
 	b.Start()
-	n, taken := b.reserve(10)
-	if m, _ := b.reserve(10); m != 0 || b.reached() {
+	var ctr Counter
+	n := b.reserve(10)
+	if m := b.reserve(10); m != 0 || b.reached() {
 		t.Errorf("second reserve gives %d, reached %v; want 0, false", m, b.reached())
 	}
-	b.settle(n, taken, 4)
-	if m, _ := b.reserve(10); m != 6 {
+	b.book(&ctr, n, 4)
+	if m := b.reserve(10); m != 6 {
 		t.Errorf("given back: reserve gives %d, want 6", m)
 	}
 }
@@ -82,24 +90,55 @@ func TestBudgetConcurrent(t *testing.T) {
 	const goal = 1<<24 + 12345
 	b := NewBudget(goal)
 	b.Start()
-	var moved atomic.Int64
+	var ctr Counter
 	var wg sync.WaitGroup
 	for seed := range uint64(4) {
 		wg.Go(func() {
 			r := rand.New(rand.NewPCG(seed, 1))
 			for !b.reached() {
-				n, taken := b.reserve(1 + r.IntN(1<<16))
-				if n == 0 {
-					continue
+				if n := b.reserve(1 + r.IntN(1<<16)); n > 0 {
+					b.book(&ctr, n, r.IntN(n+1))
 				}
-				part := r.IntN(n + 1)
-				moved.Add(int64(part))
-				b.settle(n, taken, part)
 			}
 		})
 	}
 	wg.Wait()
-	if got := moved.Load(); got != goal || !isDone(b) {
+	if got := ctr.Bytes(); got != goal || !isDone(b) {
 		t.Errorf("moved %d of %d, done %v", got, goal, isDone(b))
+	}
+}
+
+// However the start falls among the calls, what is moved after the snapshot is the goal.
+func TestBudgetStartWith(t *testing.T) {
+	const goal = 1 << 22
+	for seed := range uint64(50) {
+		b := NewBudget(goal)
+		ctrs := make([]Counter, 3)
+		sum := func() (n uint64) {
+			for i := range ctrs {
+				n += ctrs[i].Bytes()
+			}
+			return n
+		}
+		var wg sync.WaitGroup
+		for i := range ctrs {
+			wg.Go(func() {
+				r := rand.New(rand.NewPCG(seed, uint64(i)))
+				for !b.reached() {
+					if n := b.reserve(1 + r.IntN(1<<12)); n > 0 {
+						b.book(&ctrs[i], n, r.IntN(n+1))
+					}
+				}
+			})
+		}
+		for sum() < 1<<16 { // the omitted part
+			runtime.Gosched()
+		}
+		var from uint64
+		b.StartWith(func() { from = sum() })
+		wg.Wait()
+		if got := sum() - from; got != goal {
+			t.Fatalf("seed %d: moved %d bytes after the start, want %d", seed, got, goal)
+		}
 	}
 }

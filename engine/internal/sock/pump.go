@@ -44,7 +44,7 @@ func (p *pump) run(ctr *Counter) error {
 			}
 			want = min(want, p.pace.piece)
 		}
-		taken, scarce := false, false
+		scarce := false
 		if p.budget != nil {
 			if p.budget.reached() {
 				return nil
@@ -52,22 +52,22 @@ func (p *pump) run(ctr *Counter) error {
 			if scarce = p.budget.scarce(); scarce && !p.ready() {
 				continue
 			}
-			if want, taken = p.budget.reserve(want); want == 0 {
+			if want = p.budget.reserve(want); want == 0 {
 				time.Sleep(time.Millisecond) // another stream is moving the rest
 				continue
 			}
 		}
 		n, err := p.move(want, scarce)
-		if n > 0 {
+		switch {
+		case p.budget != nil:
+			p.budget.book(ctr, want, n)
+		case n > 0:
 			ctr.add(n)
-		}
-		if p.budget != nil {
-			p.budget.settle(want, taken, n)
 		}
 		began := now
 		now = time.Since(start)
 		p.batch.learn(now-began, n == want)
-		if taken && n == 0 && now-began > longCall {
+		if scarce && n == 0 && now-began > longCall {
 			time.Sleep(2 * time.Millisecond) // let a stream that moves have what was given back
 		}
 		if p.pace != nil {
