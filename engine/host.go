@@ -19,3 +19,12 @@ type HostSource interface {
 	// first call gives the load as unknown ("first reading"). Not safe for concurrent use.
 	Load() probes.Load
 }
+
+// EvidenceSource reads what rules want to know of this computer beyond a HostSource.
+// probes/host implements it. It is apart so that a server can do without.
+type EvidenceSource interface {
+	// Adapter describes the card behind the interface called nic, and the devices between
+	// the two: the static tier, for the start of a test and every 30 s. Tens of
+	// milliseconds where a driver asks its card over a slow bus.
+	Adapter(ctx context.Context, nic string) probes.Reading[probes.Adapter]
+}

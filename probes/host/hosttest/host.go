@@ -25,6 +25,7 @@ type Host struct {
 	threads map[int]thread // those that live, by TID
 	ended   cpuTicks       // of threads that have gone
 	rx, tx  uint64         // bytes through the NIC
+	legs    map[string]probes.NICCounters
 }
 
 // cpuTicks are clock ticks, hundredths of a second; the fractions are kept so that

@@ -1,6 +1,10 @@
 package hosttest
 
-import "net/netip"
+import (
+	"net/netip"
+
+	"linerate/probes"
+)
 
 // Machine is what a fixture pretends to be.
 type Machine struct {
@@ -27,6 +31,10 @@ type NIC struct {
 	LRO      bool
 	Source   netip.Addr // local address used for everything but loopback
 	Gateway  netip.Addr // of the default route
+
+	Slot  Slot           // where it is plugged in
+	Card  probes.Adapter // what ethtool and nl80211 tell of it: Supported … EEE, Fixed, WiFi, Optics
+	Stack []Device       // what stands on it, upwards; the last one is the routes' interface
 }
 
 // N100 is the mini-PC of reference-results case 2: four cores, two ports of 10 Gbit/s

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/netip"
+	"strings"
 
 	"linerate/probes"
 	"linerate/probes/internal/rtnl"
@@ -15,17 +16,19 @@ const ethernetHeader = 14 // bytes per packet beyond the MTU
 // links to and from it.
 func (h *Host) writeNIC() {
 	n := h.machine.NIC
-	pci := "sys/devices/pci0000:00/" + n.PCI + "/"
+	pci := n.folder() + "/"
 	h.write(pci+"vendor", "0x8086\n")
-	h.link(pci+"driver", "../../../bus/pci/drivers/"+n.Driver)
+	h.link(pci+"driver", up(n.folder())+"bus/pci/drivers/"+n.Driver)
 	h.write("sys/bus/pci/drivers/"+n.Driver+"/bind", "")
 
-	h.interfaceFolder(pci+"net/"+n.Name, 2, 1, n.MTU, n.Queues)
+	h.interfaceFolder(pci+"net/"+n.Name, nicIndex, 1, n.MTU, n.Queues)
 	h.link(pci+"net/"+n.Name+"/device", "../../../"+n.PCI)
 	h.write(pci+"net/"+n.Name+"/operstate", "up\n")
 	h.write(pci+"net/"+n.Name+"/speed", fmt.Sprintf("%.0f\n", n.SpeedBps/1e6))
 	h.write(pci+"net/"+n.Name+"/duplex", "full\n")
-	h.link("sys/class/net/"+n.Name, "../../devices/pci0000:00/"+n.PCI+"/net/"+n.Name)
+	h.link("sys/class/net/"+n.Name, "../../"+strings.TrimPrefix(pci, "sys/")+"net/"+n.Name)
+	h.writeSlot()
+	h.writeStack()
 
 	lo := "sys/devices/virtual/net/lo"
 	h.interfaceFolder(lo, 1, 772, 65536, 1)
@@ -69,10 +72,11 @@ func (h *Host) writeLinks() {
 			{Dest: netip.MustParsePrefix("127.0.0.0/8"), Source: netip.MustParseAddr("127.0.0.1"), Link: "lo"},
 			{Dest: netip.MustParsePrefix("::1/128"), Source: netip.IPv6Loopback(), Link: "lo"},
 			{Dest: netip.PrefixFrom(n.Source, 32), Source: n.Source, Link: "lo"},
-			{Dest: netip.PrefixFrom(n.Source, 24).Masked(), Source: n.Source, Link: n.Name},
-			{Dest: netip.MustParsePrefix("0.0.0.0/0"), Source: n.Source, Gateway: n.Gateway, Link: n.Name},
+			{Dest: netip.PrefixFrom(n.Source, 24).Masked(), Source: n.Source, Link: n.device()},
+			{Dest: netip.MustParsePrefix("0.0.0.0/0"), Source: n.Source, Gateway: n.Gateway, Link: n.device()},
 		},
 	}
+	h.stackLinks(saved.Links)
 	text, err := json.MarshalIndent(saved, "", "  ")
 	if err != nil {
 		h.t.Fatal(err)
