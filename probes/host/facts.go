@@ -159,14 +159,23 @@ func (p *pending[T]) wait(unread func(error) T) T {
 	defer p.cancel()
 	select {
 	case r := <-p.answer:
-		if r.err != nil {
-			return unread(r.err)
-		}
-		return r.value
+		return r.or(unread)
 	case <-p.ctx.Done():
+	}
+	select {
+	case r := <-p.answer: // in time, while wait was busy with another probe
+		return r.or(unread)
+	default:
 	}
 	if errors.Is(p.ctx.Err(), context.DeadlineExceeded) {
 		return unread(errors.New("no answer in time"))
 	}
 	return unread(p.ctx.Err())
+}
+
+func (r result[T]) or(unread func(error) T) T {
+	if r.err != nil {
+		return unread(r.err)
+	}
+	return r.value
 }
