@@ -49,11 +49,9 @@ func (p *pump) run(ctr *Counter) error {
 			if p.budget.reached() {
 				return nil
 			}
-			if scarce = p.budget.scarce(); scarce && !p.ready() {
-				continue
-			}
-			if want = p.budget.reserve(want); want == 0 {
-				time.Sleep(time.Millisecond) // another stream is moving the rest
+			want, scarce = p.claim(want)
+			now = time.Since(start)
+			if want == 0 {
 				continue
 			}
 		}
@@ -78,6 +76,20 @@ func (p *pump) run(ctr *Counter) error {
 		}
 	}
 	return nil
+}
+
+// claim reserves up to want bytes of the budget for a call. 0: look again, after a wait
+// that has been made already. With scarce the call must not wait.
+func (p *pump) claim(want int) (n int, scarce bool) {
+	scarce = p.budget.scarce()
+	if scarce && !p.ready() {
+		return 0, scarce
+	}
+	n = p.budget.reserve(want)
+	if n == 0 {
+		time.Sleep(time.Millisecond) // another stream is moving the rest
+	}
+	return n, scarce
 }
 
 // end turns the error that ended the loop into the loop's result. A connection
