@@ -14,20 +14,25 @@ func TestBatch(t *testing.T) {
 		from  batch
 		took  time.Duration
 		full  bool
-		after int
+		after int // blocks
+		split int
 	}{
-		{"quick call doubles", batch{1, 64}, ms(0.2), true, 2},
-		{"never beyond the most", batch{64, 64}, ms(0.2), true, 64},
-		{"steady between", batch{16, 64}, ms(1.7), true, 16},
-		{"slow call halves", batch{16, 64}, ms(5.1), true, 8},
-		{"never below one", batch{1, 64}, ms(30), true, 1},
-		{"timeout goes back to one", batch{32, 64}, ms(20), false, 1},
-		{"a signal changes nothing", batch{32, 64}, ms(0.4), false, 32},
+		{"quick call doubles", batch{1, 64, 1}, ms(0.2), true, 2, 1},
+		{"never beyond the most", batch{64, 64, 1}, ms(0.2), true, 64, 1},
+		{"steady between", batch{16, 64, 1}, ms(1.7), true, 16, 1},
+		{"slow call halves", batch{16, 64, 1}, ms(5.1), true, 8, 1},
+		{"never below one", batch{1, 64, 1}, ms(30), true, 1, 1},
+		{"timeout goes back to one", batch{32, 64, 1}, ms(20), false, 1, 1},
+		{"a signal changes nothing", batch{32, 64, 1}, ms(0.4), false, 32, 1},
+		{"timeout splits a block", batch{1, 64, 1}, ms(20), false, 1, 2},
+		{"never beyond the smallest part", batch{1, 64, 8}, ms(20), false, 1, 8},
+		{"quick part grows", batch{1, 64, 8}, ms(0.1), true, 1, 4},
+		{"slow part stays", batch{1, 64, 8}, ms(12), true, 1, 8},
 	} {
 		b := test.from
 		b.learn(test.took, test.full)
-		if b.blocks != test.after {
-			t.Errorf("%s: %d blocks, want %d", test.name, b.blocks, test.after)
+		if b.blocks != test.after || b.split != test.split {
+			t.Errorf("%s: %d blocks, split by %d, want %d and %d", test.name, b.blocks, b.split, test.after, test.split)
 		}
 	}
 }
@@ -36,8 +41,9 @@ func TestBatchNotAllowed(t *testing.T) {
 	b := newBatch(false, maxBlocks)
 	for range 10 {
 		b.learn(time.Microsecond, true)
+		b.learn(20*time.Millisecond, false)
 	}
-	if b.blocks != 1 {
+	if b.blocks != 1 || b.split != 1 {
 		t.Errorf("%d blocks a call without leave to batch, want 1", b.blocks)
 	}
 }

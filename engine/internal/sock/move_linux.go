@@ -55,8 +55,17 @@ func (c *Conn) sender(cfg SendConfig, most int) (mover, func(), error) {
 	}
 	v := newVector(block, most*cfg.Block)
 	fd := c.fd
+	// A part of a block ends its buffer, or the kernel would fill it up to 64 KiB without
+	// looking whether there is room. A paced stream's parts wait for nothing anyway.
+	parts := 0
+	if most > 1 && cfg.Rate == 0 {
+		parts = unix.MSG_EOR
+	}
 	return func(want int, now bool) (int, error) {
 		flags := unix.MSG_NOSIGNAL
+		if want < cfg.Block {
+			flags |= parts
+		}
 		if now {
 			flags |= unix.MSG_DONTWAIT
 		}

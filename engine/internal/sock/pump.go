@@ -35,7 +35,7 @@ func (p *pump) run(ctr *Counter) error {
 	start := time.Now()
 	now := time.Duration(0)
 	for !ctr.stopped() {
-		want := p.batch.now() * p.block
+		want := p.batch.size(p.block)
 		if p.pace != nil {
 			if wait := p.pace.delay(now); wait > 0 {
 				p.nap(wait)

@@ -106,20 +106,19 @@ func (h *Host) Output(ctx context.Context, name string, args ...string) ([]byte,
 	return out, err
 }
 
-// Serve starts a server inside the host, waits until it listens on port, and stops it
-// when the test ends.
-func (h *Host) Serve(t testing.TB, port int, name string, args ...string) {
+// Background starts a server inside the host, waits until it listens on port, and kills it
+// when the test ends. The caller may wait for it before.
+func (h *Host) Background(t testing.TB, cmd *exec.Cmd, port int) {
 	t.Helper()
-	cmd := exec.Command(name, args...)
 	if err := h.Start(cmd); err != nil {
-		t.Fatalf("starting %s on %s: %v", name, h.Name, err)
+		t.Fatalf("starting %s on %s: %v", cmd.Path, h.Name, err)
 	}
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
 	if err := h.Do(func() error { return awaitTaken(t.Context(), port) }); err != nil {
-		t.Fatalf("%s on %s: %v", name, h.Name, err)
+		t.Fatalf("%s on %s: %v", cmd.Path, h.Name, err)
 	}
 }
 
