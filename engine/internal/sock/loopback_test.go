@@ -200,7 +200,7 @@ func TestReaderPauses(t *testing.T) {
 	// What the kernel still takes in fills the buffers at once; then nothing moves.
 	waitFor(t, "the sender stands", func() bool {
 		before := s.sent.Bytes()
-		time.Sleep(2 * callTimeout)
+		time.Sleep(10 * callTimeout)
 		return s.sent.Bytes() == before
 	})
 	sentAt := s.sent.Bytes()
@@ -210,7 +210,7 @@ func TestReaderPauses(t *testing.T) {
 			t.Fatalf("%d new bytes while the reader stood", got)
 		}
 		// Zero window probes carry a segment now and then into what room is left.
-		if got := s.sent.Bytes() - sentAt; got > 1<<20 {
+		if got := s.sent.Bytes() - sentAt; got > 4<<20 {
 			t.Fatalf("%d bytes accepted into full buffers", got)
 		}
 	}
