@@ -493,7 +493,7 @@ func TestRunErrors(t *testing.T) {
 
 				checkError(t, r.Err, test.state, test.text, test.code, test.is)
 				// Loops look up every 20 ms, the stall is looked for every second.
-				if took < test.after || took > test.after+joinTimeout+20*time.Millisecond {
+				if took < test.after || took > test.after+testSlack {
 					t.Errorf("want it after %v, took %v", test.after, took)
 				}
 				if sink.begun != 1 || len(sink.results) != 1 {

@@ -136,6 +136,17 @@ func TestRace(t *testing.T) {
 	}
 }
 
+// noting is a connection that notes when it is written to.
+type noting struct {
+	net.Conn
+	note func()
+}
+
+func (n noting) Write(b []byte) (int, error) {
+	n.note()
+	return n.Conn.Write(b)
+}
+
 // TestOpenOrder: data connections are opened and introduced in order, side by side
 // only where the order carries no meaning and the path is long.
 func TestOpenOrder(t *testing.T) {
@@ -156,7 +167,7 @@ func TestOpenOrder(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var mu sync.Mutex
 				var arrived []int
-				var cookies []int
+				var cookies []int // by the one goroutine that introduces them
 				cookie := wire.NewCookie()
 				var readers sync.WaitGroup
 				defer readers.Wait()
@@ -171,11 +182,8 @@ func TestOpenOrder(t *testing.T) {
 						if err != nil || got != cookie {
 							t.Errorf("stream %d: cookie %v, %v", i, got, err)
 						}
-						mu.Lock()
-						cookies = append(cookies, i)
-						mu.Unlock()
 					})
-					return here, nil
+					return noting{here, func() { cookies = append(cookies, i) }}, nil
 				}}
 				began := time.Now()
 				conns, err := o.open(t.Context(), test.n, test.dir)

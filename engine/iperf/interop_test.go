@@ -58,6 +58,7 @@ const startUp = 10 * time.Second
 // TestClientInterop: our client against stock servers. One server runs all tests, so
 // that each also shows that the one before left it in order.
 func TestClientInterop(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name  string
 		spec  func(*engine.Spec)
@@ -143,6 +144,7 @@ func TestLiveChangeInterop(t *testing.T) {
 // TestServerDies: a stock server that is killed leaves one sentence and what was
 // measured.
 func TestServerDies(t *testing.T) {
+	t.Parallel()
 	forEachStock(t, func(t *testing.T, iperf3 string) {
 		for _, dir := range []engine.Direction{engine.Upload, engine.Download} {
 			port, server := stockServer(t, iperf3)
@@ -213,6 +215,7 @@ type stockSum struct {
 
 // TestServerInterop: stock clients against our server.
 func TestServerInterop(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		flags string
 		dir   engine.Direction
@@ -286,6 +289,7 @@ func (*printing) Transcript(engine.Result) (string, bool) { return "what the ser
 
 // TestTwoStockClients: two at once, which a stock server cannot do.
 func TestTwoStockClients(t *testing.T) {
+	t.Parallel()
 	forEachStock(t, func(t *testing.T, iperf3 string) {
 		port := realServer(t, &Server{})
 		var clients sync.WaitGroup
@@ -305,6 +309,7 @@ func TestTwoStockClients(t *testing.T) {
 
 // TestStockClientRefused: a stock client understands why.
 func TestStockClientRefused(t *testing.T) {
+	t.Parallel()
 	forEachStock(t, func(t *testing.T, iperf3 string) {
 		port := realServer(t, &Server{MaxTests: 1, MaxStreams: 4})
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
@@ -335,6 +340,7 @@ func TestStockClientRefused(t *testing.T) {
 // TestStockClientDies: a stock client that is killed frees its place at once; one that
 // is interrupted too.
 func TestStockClientDies(t *testing.T) {
+	t.Parallel()
 	forEachStock(t, func(t *testing.T, iperf3 string) {
 		for _, signal := range []os.Signal{os.Kill, os.Interrupt} {
 			for _, flag := range []string{"-P2", "-R", "--bidir"} {
@@ -373,6 +379,7 @@ func TestStockClientDies(t *testing.T) {
 
 // TestPeerScript: both roles against the independent implementation of tools.
 func TestPeerScript(t *testing.T) {
+	t.Parallel()
 	script := os.Getenv("LINERATE_IPERF3_PEER")
 	if script == "" {
 		if os.Getenv("LINERATE_GATE") == "1" {

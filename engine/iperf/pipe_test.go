@@ -84,6 +84,10 @@ func (l *pipeLink) info() (engine.TCPInfo, error) {
 	return engine.TCPInfo{Size: engine.InfoRTO, TotalRetrans: uint32(l.bytes() / blockLen), RTT: 3 * time.Millisecond, SndCwnd: 10, SndMSS: 100}, nil
 }
 
+// testSlack is what a deadline may be missed by: loops look up every 20 ms, and a stall
+// of a few seconds is looked for every tenth of it.
+const testSlack = 120 * time.Millisecond
+
 // blockLen is the block of the tests' specs.
 const blockLen = 1000
 

@@ -387,7 +387,7 @@ func TestServerErrors(t *testing.T) {
 				g := newGuest(t, v.ln)
 				began := time.Now()
 				test.client(t, g)
-				if took := time.Since(began); took < test.after || took > test.after+joinTimeout {
+				if took := time.Since(began); took < test.after || took > test.after+testSlack {
 					t.Errorf("want it over after %v, took %v", test.after, took)
 				}
 				g.leave()
