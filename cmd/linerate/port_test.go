@@ -45,10 +45,11 @@ func pollPort(port string, limit time.Duration) error {
 	if _, err := fmt.Sscan(port, &number); err != nil {
 		return err
 	}
-	// Column 2 is address:port in hexadecimal, column 4 the state, 0A listening: proc(5).
+	// Not /proc/net: that is the main thread's, which another test may have moved to a
+	// namespace. Column 2 is address:port in hexadecimal, column 4 the state, 0A listening: proc(5).
 	entry := fmt.Sprintf(":%04X", number)
 	for deadline := time.Now().Add(limit); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
-		for _, table := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
+		for _, table := range []string{"/proc/thread-self/net/tcp", "/proc/thread-self/net/tcp6"} {
 			text, err := os.ReadFile(table)
 			if err != nil {
 				continue

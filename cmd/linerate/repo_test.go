@@ -23,7 +23,7 @@ var imports = []struct {
 	allowed []string
 }{
 	{"probes", nil},
-	{"probes/internal/...", []string{"probes", "golang.org/x/sys!", "github.com/vishvananda/netlink!", "github.com/safchain/ethtool!"}},
+	{"probes/internal/...", []string{"probes", "probes/internal/...", "golang.org/x/sys!", "github.com/vishvananda/netlink!", "github.com/safchain/ethtool!"}},
 	{"probes/cpu", noun}, {"probes/nic", noun}, {"probes/netstack", noun}, {"probes/pressure", noun},
 	{"probes/sysctl", noun}, {"probes/firewall", noun}, {"probes/disk", noun}, {"probes/pathmtu", noun},
 	{"probes/host", []string{"probes", "probes/cpu", "probes/nic", "probes/netstack", "probes/pressure", "probes/sysctl", "probes/firewall",
