@@ -192,10 +192,6 @@ func closedByPeer(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.ErrClosedPipe) || resetByPeer(err)
 }
 
-// delivered reports whether the peer's system has acknowledged everything sent. known
-// is false where the system does not tell.
-func (c *control) delivered() (yes, known bool) { return delivered(c.conn) }
-
 // pathDead reports whether the system has given the connection up because nothing came
 // back any more: keepAlive sets after how long.
 func pathDead(err error) bool {

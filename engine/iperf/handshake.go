@@ -88,6 +88,9 @@ func (h *handshake) knock(ctx context.Context) error {
 		return h.nw.connectError(ctx, err)
 	}
 	h.rtt = time.Since(began)
+	if rtt := pathRTT(conn); rtt > 0 {
+		h.rtt = min(h.rtt, rtt)
+	}
 	h.ctl = newControl(conn, serverTalk)
 	if err = h.ctl.send(h.cookie[:], writeTimeout); err == nil {
 		err = h.expect(ctx, stateFirst, wire.ParamExchange, firstStateTimeout)

@@ -239,7 +239,7 @@ func (w *endWait) next(state string, want wire.State) ([]byte, *Error) {
 		case <-w.drop.C:
 			// Not before the server has TEST_END: a reset while it still believes in the
 			// test is an error to it.
-			if yes, known := w.c.ctl.delivered(); yes && known {
+			if yes, known := delivered(w.c.ctl.conn); yes && known {
 				w.c.traffic.close()
 				w.drop.Stop()
 			}
