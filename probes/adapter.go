@@ -71,6 +71,8 @@ type Layer struct {
 	Overhead int    `json:"overhead"` // bytes it adds inside the lower device's frame
 	MTU      int    `json:"mtu"`
 	Note     string `json:"note,omitempty"` // what is assumed, or why the chain ends above the wire
+
+	SpeedBps Reading[float64] `json:"speed_bps"` // line speed, bits/s, as NIC.SpeedBps
 }
 
 // Member is one leg of a bond.
@@ -118,7 +120,7 @@ type Firewall struct {
 // Disk is the device behind a path.
 type Disk struct {
 	Name     string           `json:"name"`
-	Class    Reading[string]  `json:"class"`     // "nvme", "ssd", "hdd", "usb", "memory"
+	Class    Reading[string]  `json:"class"`     // "nvme", "ssd", "hdd", "usb", "mmc", "memory"
 	LimitBps Reading[float64] `json:"limit_bps"` // bits/s that its class or bus allows
 	File     string           `json:"file"`      // file system type
 }

@@ -46,11 +46,12 @@ type QueueIRQ struct {
 	Count uint64 `json:"count"` // interrupts
 }
 
-// Qdisc is one queueing discipline of an interface.
+// Qdisc is one queueing discipline of an interface, or a class of HTB: its rate is the
+// class's ceiling and its Parent "class 1:10", so that no two are taken for one.
 type Qdisc struct {
 	Kind       string  `json:"kind"` // "fq", "tbf", "mq" …
-	Parent     string  `json:"parent"`
-	RateBps    float64 `json:"rate_bps"` // of a shaper (tbf, htb, cake, fq maxrate), bits/s; 0 none
+	Parent     string  `json:"parent"`   // "root", "1:2", ":1" as tc writes them
+	RateBps    float64 `json:"rate_bps"` // of a shaper (tbf, htb, cake, netem; fq's maxrate, which is for each flow), bits/s; 0 none
 	Dropped    uint64  `json:"dropped"`
 	Overlimits uint64  `json:"overlimits"` // a shaper delaying, not loss
 	Requeues   uint64  `json:"requeues"`
@@ -97,6 +98,10 @@ type DiskTimes struct {
 // window: the medium and slow tiers of the evidence. Sums are cumulative in the first
 // form and differences in the second; what is no counter (Qdisc.Backlog, Conntrack.Count,
 // SocketPages, Dirty, Thermal.Margin) is the newer reading in both.
+//
+// Driver, Queues, Thermal, Conntrack, CoreHz, Disks and Dirty are read once a second at
+// most and may be that much older than At. Over less than two seconds their differences mean
+// little.
 type Vitals struct {
 	At     time.Time     `json:"at"`
 	Window time.Duration `json:"window_ns"` // 0 in a reading
@@ -113,7 +118,7 @@ type Vitals struct {
 	Quota       Quota                `json:"quota"`
 	Thermal     Thermal              `json:"thermal"`
 	Conntrack   Reading[Conntrack]   `json:"conntrack"`
-	CoreHz      Reading[[]float64]   `json:"core_hz"` // scaling_cur_freq by core
+	CoreHz      Reading[[]float64]   `json:"core_hz"` // scaling_cur_freq by core number; 0 for a core that is offline
 	Carrier     Reading[uint64]      `json:"carrier"` // carrier_changes of the route's interface
 	Disks       Reading[[]DiskTimes] `json:"disks"`
 	Dirty       Reading[float64]     `json:"dirty"`   // pages not yet written as a share of what forces writers to wait: nr_dirty / nr_dirty_threshold
