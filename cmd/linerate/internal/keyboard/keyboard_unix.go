@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -49,6 +50,9 @@ func Open(tty *os.File) (*Keyboard, error) {
 	return k, nil
 }
 
+// comeBack is how often a process in the background looks whether it still is.
+const comeBack = 300 * time.Millisecond
+
 // foreground reports whether the terminal's keys are for this process. A terminal that is
 // not the controlling one has no jobs.
 func foreground(fd int) bool {
@@ -74,11 +78,12 @@ func (k *Keyboard) read(fd int, again func()) {
 		case n == 1:
 			k.hand(key[0])
 		case err != nil && err != unix.EINTR:
-			// In the background, or the terminal is gone. "fg" sends SIGCONT.
+			// In the background, or the terminal is gone. "fg" says nothing to a job that
+			// was running.
 			select {
 			case <-k.stop:
 				return
-			case <-continued:
+			case <-time.After(comeBack):
 				again()
 			}
 		}
