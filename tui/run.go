@@ -41,8 +41,8 @@ func Run(ctx context.Context, src Source, ctl Control, opt Options) error {
 	m := New(src, ctl, opt)
 	m.ctx, m.slow = ctx, out.isSlow
 
-	// Not WithContext: that kills the program, which leaves bubbletea's reader behind. The
-	// end of ctx ends Next, and that quits.
+	// Not WithContext, and never Kill: a killed program closes its reader while it reads.
+	// The end of ctx ends Next, and that quits.
 	set := []tea.ProgramOption{tea.WithOutput(out), tea.WithFPS(frameRate), tea.WithAltScreen(), tea.WithoutSignalHandler()}
 	if opt.Input != nil {
 		set = append(set, tea.WithInput(opt.Input))
@@ -55,8 +55,7 @@ func Run(ctx context.Context, src Source, ctl Control, opt Options) error {
 	}()
 	err := wait(ctx, out, ended, cancel)
 	if errors.Is(err, ErrStalled) {
-		p.Kill() // its goroutine hangs in a write; should that ever return, it finds the end
-		return err
+		return err // its goroutine hangs in a write; should that ever return, ctx ends it
 	}
 	cancel()
 	m.calls.shut()
