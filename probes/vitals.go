@@ -49,7 +49,7 @@ type QueueIRQ struct {
 // Qdisc is one queueing discipline of an interface, or a class of HTB: its rate is the
 // class's ceiling and its Parent "class 1:10", so that no two are taken for one.
 type Qdisc struct {
-	Kind       string  `json:"kind"` // "fq", "tbf", "mq" …
+	Kind       string  `json:"kind"`     // "fq", "tbf", "mq" …
 	Parent     string  `json:"parent"`   // "root", "1:2", ":1" as tc writes them
 	RateBps    float64 `json:"rate_bps"` // of a shaper (tbf, htb, cake, netem; fq's maxrate, which is for each flow), bits/s; 0 none
 	Dropped    uint64  `json:"dropped"`
