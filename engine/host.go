@@ -20,11 +20,25 @@ type HostSource interface {
 	Load() probes.Load
 }
 
-// EvidenceSource reads what rules want to know of this computer beyond a HostSource.
-// probes/host implements it. It is apart so that a server can do without.
+// EvidenceSource reads what rules want to know of this computer beyond a HostSource. What
+// cannot be read is unknown with its reason, so no method has an error. probes/host
+// implements it. It is apart so that a server can do without.
 type EvidenceSource interface {
 	// Adapter describes the card behind the interface called nic, and the devices between
 	// the two: the static tier, for the start of a test and every 30 s. Tens of
 	// milliseconds where a driver asks its card over a slow bus.
 	Adapter(ctx context.Context, nic string) probes.Reading[probes.Adapter]
+	// Vitals reads the counters of this computer and of the interface nic, in less than a
+	// millisecond; those that are slow to read about once a second, in between the earlier
+	// reading is given again. For every tick of half a second or more; the differences
+	// between two of them (probes.Vitals.Since) are the evidence.
+	Vitals(ctx context.Context, nic string) probes.Vitals
+	// Settings reads the kernel settings that matter, by name; at the start and every half
+	// minute.
+	Settings(ctx context.Context) probes.Settings
+	// Firewall reads the packet filter of this computer; at the start and every half minute.
+	Firewall(ctx context.Context) probes.Firewall
+	// Disk describes the disk behind the path of a file that a test reads or writes, which
+	// need not exist yet.
+	Disk(ctx context.Context, path string) probes.Disk
 }

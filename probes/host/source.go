@@ -13,49 +13,67 @@ import (
 
 	"linerate/probes"
 	"linerate/probes/cpu"
+	"linerate/probes/disk"
+	"linerate/probes/firewall"
+	"linerate/probes/netstack"
 	"linerate/probes/nic"
+	"linerate/probes/pressure"
+	"linerate/probes/sysctl"
 )
 
-// Source reads one computer. Host and Route may be called from any goroutine; Load
-// and Close belong to one.
+// Source reads one computer. Load and Close belong to one goroutine; the other methods
+// may be called from any.
 type Source struct {
-	root  fs.FS
-	live  bool // this computer, not a fixture
-	cpu   *cpu.Reader
-	nic   *nic.Reader
-	clock func() (time.Duration, error) // for windows; from any fixed moment
+	root   fs.FS
+	live   bool // this computer, not a fixture
+	cpu    *cpu.Reader
+	nic    *nic.Reader
+	sysctl *sysctl.Reader
+	clock  func() (time.Duration, error) // for windows; since epoch
+	epoch  time.Time
 
 	last     reading // the one that the next window starts at
 	spare    reading // its buffers are used for the next one
 	lastLoad probes.Load
+
+	vitals vitals
 }
 
 // New reads this computer.
 func New() *Source {
 	start := time.Now()
 	return &Source{
-		root:  os.DirFS("/"),
-		live:  true,
-		cpu:   cpu.New(),
-		nic:   nic.New(),
-		clock: func() (time.Duration, error) { return time.Since(start), nil },
+		root:   os.DirFS("/"),
+		live:   true,
+		cpu:    cpu.New(),
+		nic:    nic.New(),
+		sysctl: sysctl.New(),
+		clock:  func() (time.Duration, error) { return time.Since(start), nil },
+		epoch:  start,
+		vitals: vitals{stack: netstack.New(), pressure: pressure.New(), firewall: firewall.New(), disk: disk.New()},
 	}
 }
 
 // NewAt reads the fixture tree at dir: a folder with proc, sys and etc as Linux has
-// them, and netlink.json (see hosttest). Its clock is proc/uptime, so that a window
-// is as long as the fixture says, whatever the test takes.
+// them, netlink.json and netfilter.json (see hosttest). Its clock is proc/uptime, so that a
+// window is as long as the fixture says, whatever the test takes.
 func NewAt(dir string) *Source {
 	return &Source{
-		root:  os.DirFS(dir),
-		cpu:   cpu.NewAt(dir),
-		nic:   nic.NewAt(dir),
-		clock: func() (time.Duration, error) { return uptime(filepath.Join(dir, "proc", "uptime")) },
+		root:   os.DirFS(dir),
+		cpu:    cpu.NewAt(dir),
+		nic:    nic.NewAt(dir),
+		sysctl: sysctl.NewAt(dir),
+		clock:  func() (time.Duration, error) { return uptime(filepath.Join(dir, "proc", "uptime")) },
+		epoch:  time.Unix(0, 0),
+		vitals: vitals{stack: netstack.NewAt(dir), pressure: pressure.NewAt(dir), firewall: firewall.NewAt(dir), disk: disk.NewAt(dir)},
 	}
 }
 
-// Close closes the files that Load keeps open.
-func (s *Source) Close() { s.cpu.Close() }
+// Close closes the files that Load and Vitals keep open.
+func (s *Source) Close() {
+	s.cpu.Close()
+	s.vitals.close()
+}
 
 // Route finds how packets reach dest and describes the interface they leave by.
 func (s *Source) Route(ctx context.Context, dest netip.Addr) probes.Reading[probes.Route] {

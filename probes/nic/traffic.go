@@ -33,7 +33,7 @@ type Traffic struct {
 func (r *Reader) Traffic(ctx context.Context, name string) Traffic {
 	t, err := r.kernel.Traffic(ctx, name)
 	if err != nil {
-		return noTraffic(err)
+		return NoTraffic(err)
 	}
 	return Traffic{
 		Link:    probes.Got(t.Counters),
@@ -43,7 +43,8 @@ func (r *Reader) Traffic(ctx context.Context, name string) Traffic {
 	}
 }
 
-func noTraffic(err error) Traffic {
+// NoTraffic is a Traffic of which only the reason for its absence is known.
+func NoTraffic(err error) Traffic {
 	return Traffic{
 		Link:    probes.Unread[probes.Counters](err),
 		Carrier: probes.Unread[uint64](err),

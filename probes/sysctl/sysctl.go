@@ -25,6 +25,9 @@ func NewAt(dir string) *Reader { return &Reader{root: os.DirFS(dir)} }
 // Read reads every known setting, in under a millisecond. Each is there, as a value or
 // with the reason why it has none. Numbers of one setting are separated by single spaces.
 func (r *Reader) Read() probes.Settings {
+	if err := kfs.LinuxOnly(); err != nil {
+		return Unread(err)
+	}
 	all := make(probes.Settings, len(hostWide)+len(ownNetwork))
 	visible := kfs.Exists(r.root, folder+"/net")
 	for _, name := range hostWide {
@@ -36,10 +39,18 @@ func (r *Reader) Read() probes.Settings {
 	return all
 }
 
-func (r *Reader) setting(name string, host, visible bool) probes.Reading[probes.Setting] {
-	if err := kfs.LinuxOnly(); err != nil {
-		return probes.Unread[probes.Setting](err)
+// Unread is every known setting with the reason why none was read.
+func Unread(err error) probes.Settings {
+	all := make(probes.Settings, len(hostWide)+len(ownNetwork))
+	for _, list := range [][]string{hostWide, ownNetwork} {
+		for _, name := range list {
+			all[name] = probes.Unread[probes.Setting](err)
+		}
 	}
+	return all
+}
+
+func (r *Reader) setting(name string, host, visible bool) probes.Reading[probes.Setting] {
 	text, err := kfs.Text(r.root, path(name))
 	if errors.Is(err, fs.ErrNotExist) {
 		err = probes.Missing{Status: probes.Absent, Reason: r.absent(name, host, visible)}
