@@ -49,7 +49,8 @@ type Sum struct {
 	RetransRate probes.Reading[float64]
 	Fairness    float64                 // Jain's index over the streams, 0 to 1; 0 for a single stream
 	Ceiling     probes.Reading[float64] // goodput the link allows, bits/s: rule R09's C
-	Delta       probes.Reading[float64] // share by which Mean differs from the step before
+	Delta       probes.Reading[float64] // share by which Mean differs from that of step DeltaTo
+	DeltaTo     int                     // number of the last earlier step with payload in this direction
 }
 
 // Segment is one step: the time from one live change to the next, one test on the wire.

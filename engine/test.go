@@ -46,6 +46,14 @@ type Conn struct {
 	Remote netip.AddrPort
 }
 
+// Number counts the streams of a test from 1, as people do: iperf3's IDs leave out 2.
+func (c Conn) Number() int {
+	if c.ID > 2 {
+		return c.ID - 1
+	}
+	return c.ID
+}
+
 // TestInfo is what is known when all streams stand and the payload starts to flow.
 type TestInfo struct {
 	Role      Role

@@ -115,7 +115,7 @@ func document(s *engine.Snapshot) exported {
 	}
 	for i := range s.Streams {
 		st := &s.Streams[i]
-		e := exportedStream{ID: st.ID, Direction: st.Dir.String(), Rate: number(st.Rate), Bytes: st.Bytes,
+		e := exportedStream{ID: st.Number(), Direction: st.Dir.String(), Rate: number(st.Rate), Bytes: st.Bytes,
 			Retransmits: known(st.Retransmits), Cwnd: known(st.Cwnd)}
 		if rtt, ok := st.RTT.Get(); ok {
 			e.RTT = number(rtt.Seconds())

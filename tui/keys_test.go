@@ -334,8 +334,8 @@ func TestScrollingFollowsTheCursor(t *testing.T) {
 	if d.cursor != 63 {
 		t.Fatalf("cursor at %d, want the last stream", d.cursor)
 	}
-	if v := d.View(); !strings.Contains(v, "▸  65") || !strings.Contains(v, "above") {
-		t.Errorf("stream 65 is not under the cursor, or the rest is not counted:\n%s", v)
+	if v := d.View(); !strings.Contains(v, "▸  64") || !strings.Contains(v, "above") {
+		t.Errorf("stream 64 is not under the cursor, or the rest is not counted:\n%s", v)
 	}
 	d.press("pgup", "up", "k")
 	if d.cursor != 63-13-2 {

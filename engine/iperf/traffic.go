@@ -147,13 +147,13 @@ func (t *traffic) run(f *flow) {
 			Block: spec.Block(), Batch: batch,
 			Rate: spec.Bitrate, Burst: spec.Burst,
 			ZeroCopy: spec.ZeroCopy, Repeating: spec.Repeating,
-			Budget: t.budgets[f.Dir], Core: core, Name: fmt.Sprintf("lr-tx-%d", f.ID),
+			Budget: t.budgets[f.Dir], Core: core, Name: fmt.Sprintf("lr-tx-%d", f.Number()),
 		})
 		return
 	}
 	f.err = f.link.recv(sock.RecvConfig{
 		Block: spec.Block(), Batch: batch, Discard: spec.SkipRxCopy,
-		Budget: t.budgets[f.Dir], Core: core, Name: fmt.Sprintf("lr-rx-%d", f.ID),
+		Budget: t.budgets[f.Dir], Core: core, Name: fmt.Sprintf("lr-rx-%d", f.Number()),
 	})
 }
 

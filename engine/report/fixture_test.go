@@ -69,8 +69,12 @@ func (s scene) info() engine.TestInfo {
 	for _, dir := range spec.Direction.Dirs() {
 		for range spec.Streams {
 			n := len(info.Conns)
+			id := n + 1
+			if id > 1 {
+				id++ // iperf3 has no stream 2
+			}
 			info.Conns = append(info.Conns, engine.Conn{
-				ID: n + 1, Socket: sockets[s.role][n], Dir: dir, Sender: sends(s.role, dir), Local: near, Remote: far,
+				ID: id, Socket: sockets[s.role][n], Dir: dir, Sender: sends(s.role, dir), Local: near, Remote: far,
 			})
 		}
 	}

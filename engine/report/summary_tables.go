@@ -117,7 +117,7 @@ func (t *summary) streamRows(seg *engine.Segment, dir engine.Direction) (rows []
 			rtt = unit.Duration(d)
 		}
 		rows = append(rows, streamRow{s.Socket, rate, []string{
-			streamID(s.Socket), arrow(dir), unit.Rate(rate), "", retransmits, cwnd, rtt,
+			fmt.Sprint(s.Number()), arrow(dir), unit.Rate(rate), "", retransmits, cwnd, rtt,
 		}})
 	}
 	for i := range rows {

@@ -112,9 +112,9 @@ limit: The link is full: 9.41 Gbit/s of the 9.42 Gbit/s that Ethernet and TCP le
      2  00:10  streams 1→3  up  9.41 Gbit/s  +193 %            3  line rate reached
 
   stream             rate  share  retransmits      cwnd      rtt
-  [  5]   up  3.13 Gbit/s   33 %            0  1.12 MiB  0.30 ms
-  [  7]   up  3.13 Gbit/s   33 %            1  1.12 MiB  0.30 ms
-  [  9]   up  3.13 Gbit/s   33 %            2  1.12 MiB  0.30 ms
+  1       up  3.13 Gbit/s   33 %            0  1.12 MiB  0.30 ms
+  2       up  3.13 Gbit/s   33 %            1  1.12 MiB  0.30 ms
+  3       up  3.13 Gbit/s   33 %            2  1.12 MiB  0.30 ms
 `
 	if diff := cmp.Diff(want, summarize(t, engine.Summary{Last: session(3, engine.Upload)})); diff != "" {
 		t.Errorf("summary (-want +got):\n%s", diff)
@@ -161,9 +161,9 @@ func TestSummaryFoldsStreams(t *testing.T) {
 	}
 	got := summarize(t, engine.Summary{Last: snap})
 	for _, want := range []string{
-		"  [  5]      down                512 Mbit/s    3 %",
+		"  1          down                512 Mbit/s    3 %",
 		"  … 54 more  down  48.0 Mbit/s – 472 Mbit/s\n",
-		"  [131]      down               8.00 Mbit/s    0 %",
+		"  64         down               8.00 Mbit/s    0 %",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("summary lacks %q:\n%s", want, got)
@@ -203,7 +203,7 @@ func TestSummaryOfUnknowns(t *testing.T) {
 		"  upload    – received (the server sent no results within 3 s)\n",
 		"            – retransmits (nothing was counted)\n",
 		"  cpu       0.5 % of one core here, – there (the server sent no results within 3 s)\n",
-		"  [  5]   up     –      –            –     –    –\n",
+		"  1       up     –      –            –     –    –\n",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("summary lacks %q:\n%s", want, got)

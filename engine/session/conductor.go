@@ -90,6 +90,7 @@ type conductor struct {
 	autoDone  bool             // Config.Auto has had its search
 	segments  []engine.Segment // ended, oldest first; never written again
 	steps     []diagnose.Step  // of those that ran
+	numbers   []int            // of steps, as the list of segments counts them
 	payloadTo time.Duration    // when the payload of the last step ended
 	moved     uint64           // bytes of the steps that have ended
 	streams   []engine.Stream  // as published last, for the time between steps

@@ -75,32 +75,39 @@ func (c *conductor) remember(s *step) {
 		kept.PeerCPU = probes.Got(cpu.Total / 100)
 	}
 	c.steps = append(c.steps, kept)
+	c.numbers = append(c.numbers, s.seg.Index)
 }
 
-// before gives, for each direction, the mean rate of the last step in which it flowed.
-func (c *conductor) before() (means [2]probes.Reading[float64]) {
-	for dir := range means {
-		means[dir] = probes.Unknown[float64](probes.Absent, "no step before in this direction")
-		for _, s := range slices.Backward(c.steps) {
+// baseline is the step that a direction's rate is compared with.
+type baseline struct {
+	mean probes.Reading[float64] // bits/s
+	step int                     // its number
+}
+
+// before gives, for each direction, the last step in which it flowed.
+func (c *conductor) before() (last [2]baseline) {
+	for dir := range last {
+		last[dir].mean = probes.Unknown[float64](probes.Absent, "no step before in this direction")
+		for i, s := range slices.Backward(c.steps) {
 			if !s.Spec.Direction.Has(engine.Direction(dir)) {
 				continue
 			}
-			means[dir] = probes.Unknown[float64](probes.Absent, "the step before was too short")
+			last[dir] = baseline{probes.Unknown[float64](probes.Absent, "the step before was too short"), c.numbers[i]}
 			if s.Rates[dir] > 0 {
-				means[dir] = probes.Got(s.Rates[dir])
+				last[dir].mean = probes.Got(s.Rates[dir])
 			}
 			break
 		}
 	}
-	return means
+	return last
 }
 
 // delta compares the mean of the running step with the one before.
 func delta(s *step, dir engine.Direction, mean float64) probes.Reading[float64] {
-	before, ok := s.before[dir].Get()
+	before, ok := s.before[dir].mean.Get()
 	switch {
 	case !ok:
-		return s.before[dir]
+		return s.before[dir].mean
 	case !s.meter.averaged():
 		return probes.Unknown[float64](probes.NotRead, "not averaged yet")
 	}
@@ -124,7 +131,7 @@ func (c *conductor) sumsNow() []engine.Sum {
 		}
 		sum.Retransmits, sum.RetransRate = s.meter.retransmits(dir)
 		sum.Rate, sum.Fairness = s.meter.spread(dir)
-		sum.Delta = delta(s, dir, sum.Mean)
+		sum.Delta, sum.DeltaTo = delta(s, dir, sum.Mean), s.before[dir].step
 		if s.result != nil && !sum.Retransmits.Known() {
 			sum.Retransmits = s.result.Retransmits(dir)
 		}

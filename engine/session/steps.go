@@ -29,10 +29,10 @@ type step struct {
 	test   Test
 	info   engine.TestInfo
 	meter  *meter
-	recent *diagnose.Recent           // for the rules
-	result *engine.Result             // of its chained tests that have ended
-	before [2]probes.Reading[float64] // mean rate of the step before, by direction
-	still  [2]bool                    // the operator was told that nothing moves
+	recent *diagnose.Recent // for the rules
+	result *engine.Result   // of its chained tests that have ended
+	before [2]baseline      // by direction
+	still  [2]bool          // the operator was told that nothing moves
 }
 
 // wire is the spec that goes to the server for an asked one.

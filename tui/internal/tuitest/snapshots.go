@@ -91,7 +91,7 @@ func stream(rng *rand.Rand, id int, dir engine.Direction, rate float64, elapsed 
 		Conn: engine.Conn{ID: id, Socket: 3 + 2*id, Dir: dir, Sender: sends},
 		Rate: rate, Bytes: uint64(rate / 8 * elapsed.Seconds()),
 		TCPAge: 40 * time.Millisecond,
-		Thread: probes.Got(probes.ThreadLoad{TID: 4000 + id, Name: fmt.Sprintf("lr-tx-%d", id), User: 0.02, System: 0.4, Core: id % 4}),
+		Thread: probes.Got(probes.ThreadLoad{TID: 4000 + id, Name: fmt.Sprintf("lr-tx-%d", engine.Conn{ID: id}.Number()), User: 0.02, System: 0.4, Core: id % 4}),
 	}
 	info := engine.TCPInfo{Size: engine.InfoRTO, SndMSS: 1448, PMTU: 1500, SndCwnd: uint32(900 + rng.IntN(500)),
 		RTT: 310*time.Microsecond + time.Duration(rng.IntN(200))*time.Microsecond, MinRTT: 180 * time.Microsecond,
@@ -229,11 +229,14 @@ func steps(s *engine.Snapshot, past ...step) {
 		if p.end > 0 {
 			seg.Sums = []engine.Sum{{Dir: s.Sums[0].Dir, Rate: p.mean, Mean: p.mean, Min: p.mean * 0.9, Max: p.mean * 1.05,
 				Retransmits: probes.Got(uint64(12)), RetransRate: probes.Got(0.0)}}
+			if before > 0 {
+				seg.Sums[0].Delta, seg.Sums[0].DeltaTo = probes.Got(p.mean/before-1), i
+			}
 			seg.PeerCPU = probes.Got(engine.CPUUse{Total: 62})
 			before = p.mean
 		} else {
 			if before > 0 {
-				s.Sums[0].Delta = probes.Got(s.Sums[0].Mean/before - 1)
+				s.Sums[0].Delta, s.Sums[0].DeltaTo = probes.Got(s.Sums[0].Mean/before-1), i
 			}
 			seg.Sums = s.Sums
 		}

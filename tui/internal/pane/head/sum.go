@@ -49,12 +49,17 @@ func possible(sum *engine.Sum, u unit.System) string {
 	return "of " + figure.Rate(sum.Ceiling.Value, u) + " possible"
 }
 
+// delta is what the last change brought, and the time without payload that it cost.
 func delta(a grid.Area, s *engine.Snapshot, sum *engine.Sum) string {
-	if !sum.Delta.Known() || len(s.Segments) < 2 {
+	seg := s.Segment()
+	if seg == nil || seg.Gap <= 0 {
 		return ""
 	}
-	before := s.Segments[len(s.Segments)-2].Index
-	return a.Glyphs().Delta + " " + figure.Delta(sum.Delta.Value) + " to step " + strconv.Itoa(before)
+	gap := "gap " + unit.Duration(seg.Gap)
+	if !sum.Delta.Known() {
+		return gap
+	}
+	return a.Glyphs().Delta + " " + figure.Delta(sum.Delta.Value) + " to step " + strconv.Itoa(sum.DeltaTo) + ", " + gap
 }
 
 func retransRole(sum *engine.Sum) style.Role {

@@ -3,6 +3,7 @@ package steps
 import (
 	"math"
 	"strconv"
+	"strings"
 	"time"
 
 	"linerate/engine"
@@ -41,6 +42,24 @@ func change(seg, before *engine.Segment) float64 {
 	return math.NaN()
 }
 
+// brought is what the step brought against the last one with payload in the same
+// direction.
+func brought(seg *engine.Segment, g *style.Glyphs) string {
+	var words []string
+	for i := range seg.Sums {
+		sum := &seg.Sums[i]
+		if !sum.Delta.Known() {
+			continue
+		}
+		arrow := ""
+		if len(seg.Sums) > 1 {
+			arrow = figure.Arrow(sum.Dir, g.Up, g.Down, "")
+		}
+		words = append(words, arrow+figure.Delta(sum.Delta.Value))
+	}
+	return strings.Join(words, " ")
+}
+
 func rate(seg *engine.Segment, g *style.Glyphs, u unit.System) string {
 	text := ""
 	for i := range seg.Sums {
@@ -68,18 +87,18 @@ func Draw(a grid.Area, s *engine.Snapshot, u unit.System) {
 	for i := range s.Segments {
 		both = both || len(s.Segments[i].Sums) > 1
 	}
-	const index, clock, delta = 4, 7, 9
-	rateW := 9
+	const index, clock = 4, 7
+	rateW, deltaW := 9, 9
 	if both {
-		rateW = 18
+		rateW, deltaW = 18, 16
 	}
-	changeW := max(12, min(26, (a.W-index-clock-rateW-delta)/2))
+	changeW := max(12, min(26, (a.W-index-clock-rateW-deltaW)/2))
 	x := index + 1
 	a.Text(x, 0, style.Dim, "change")
 	a.Right(x+changeW+clock, 0, style.Dim, "time")
 	a.Right(x+changeW+clock+rateW, 0, style.Dim, "mean")
-	a.Right(x+changeW+clock+rateW+delta, 0, style.Dim, g.Delta+" before")
-	verdict := x + changeW + clock + rateW + delta + 2
+	a.Right(x+changeW+clock+rateW+deltaW, 0, style.Dim, g.Delta+" before")
+	verdict := x + changeW + clock + rateW + deltaW + 2
 	if a.W-verdict >= 8 {
 		a.Text(verdict, 0, style.Dim, "verdict")
 	}
@@ -102,9 +121,7 @@ func Draw(a grid.Area, s *engine.Snapshot, u unit.System) {
 		a.Fit(x, y, changeW, role, seg.Change)
 		a.Right(x+changeW+clock, y, role, unit.Clock(length(seg, s.Elapsed)))
 		a.Right(x+changeW+clock+rateW, y, role, rate(seg, g, u))
-		if i > 0 {
-			a.Right(x+changeW+clock+rateW+delta, y, role, figure.Delta(change(seg, &s.Segments[i-1])))
-		}
+		a.Right(x+changeW+clock+rateW+deltaW, y, role, brought(seg, g))
 		text := seg.Title
 		if seg.Err != "" {
 			text = seg.Err

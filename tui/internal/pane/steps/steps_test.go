@@ -8,6 +8,7 @@ import (
 
 	"linerate/engine"
 	"linerate/engine/unit"
+	"linerate/probes"
 	"linerate/tui/internal/grid"
 	"linerate/tui/internal/style"
 )
@@ -48,6 +49,7 @@ func TestOlderStepsAreCounted(t *testing.T) {
 	for i := 1; i <= 9; i++ {
 		s.Segments = append(s.Segments, seg(i, engine.Upload, float64(i)*1e9))
 	}
+	s.Segments[8].Sums[0].Delta = probes.Got(0.125)
 	var g grid.Grid
 	g.Reset(70, 5, &style.Block)
 	Draw(g.All(), s, unit.BitsSI)

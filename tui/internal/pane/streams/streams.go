@@ -197,7 +197,7 @@ func (p *Pane) row(a grid.Area, y int, st *engine.Stream, both bool) {
 	if both {
 		a.Text(1, y, role, figure.Arrow(st.Dir, g.Up, g.Down, ""))
 	}
-	a.Right(idWidth(both), y, style.Plain, strconv.Itoa(st.ID))
+	a.Right(idWidth(both), y, style.Plain, strconv.Itoa(st.Number()))
 	bar, trail := p.cells(idWidth(both), func(i, end int) {
 		cell := style.Plain
 		switch {

@@ -84,7 +84,7 @@ func TestAutoShowsTheUnusualOnlyWhenNotAllFit(t *testing.T) {
 func TestFoldLineStandsForTheRest(t *testing.T) {
 	s := snap(1e9, 1e9, 1e9, 1e9, 1e9, 4e9)
 	rows := draw(44, 6, s, Options{})
-	if !strings.Contains(rows[1], "6  4.00 G") {
+	if !strings.Contains(rows[1], "5  4.00 G") {
 		t.Errorf("the unusual stream is not first: %q", rows[1])
 	}
 	if want := " …3 more: 1.00 G to 1.00 G, median 1.00 G"; rows[4] != want {
