@@ -26,13 +26,28 @@ func (f flight) read(dest netip.Addr) (Answer, bool) {
 			a.What, a.From = Arrived, dest.WithZone("")
 		}
 		at := parseControl(oob[:n], dest, &a)
-		if a.What == 0 {
-			continue
+		if a.What == 0 || a.What == Refused && a.From == f.source() {
+			continue // this host itself, whose neighbour does not answer: silence
 		}
 		a.RTT = f.elapsed(at)
 		return a, true
 	}
 	return Answer{}, false
+}
+
+// source is the local address of a probe.
+func (f flight) source() netip.Addr {
+	name, err := unix.Getsockname(f.fd)
+	if err != nil {
+		return netip.Addr{}
+	}
+	switch sa := name.(type) {
+	case *unix.SockaddrInet4:
+		return netip.AddrFrom4(sa.Addr)
+	case *unix.SockaddrInet6:
+		return netip.AddrFrom16(sa.Addr).Unmap()
+	}
+	return netip.Addr{}
 }
 
 // elapsed is the time to at, which is the kernel's and of the wall clock. When that clock

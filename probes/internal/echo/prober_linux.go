@@ -68,6 +68,8 @@ func (p *Prober) Send(size int) error {
 		switch {
 		case errors.Is(err, unix.EMSGSIZE):
 			return sizeError(size)
+		case errors.Is(err, unix.ENOBUFS), errors.Is(err, unix.EAGAIN):
+			return nil // dropped by the interface or its queue: as silent as on the way
 		case errors.Is(err, unix.EPERM), errors.Is(err, unix.EACCES):
 			return fmt.Errorf("probing %s: this host's own firewall forbids it: %w", p.dest, err)
 		}

@@ -151,6 +151,28 @@ func TestNetnsRefusals(t *testing.T) {
 	}
 }
 
+// A neighbour that is not there is silent, even when this host gives up asking for it.
+func TestNetnsMissingNeighbour(t *testing.T) {
+	nstest.Need(t)
+	a, b := nstest.New(t), nstest.New(t)
+	nstest.Join(t, nstest.End{Host: a, Dev: "up", MTU: 1500, Addr: []string{"10.7.1.1/24"}}, nstest.End{Host: b, Dev: "up", MTU: 1500, Addr: []string{"10.7.1.2/24"}})
+	a.Sysctl("net.ipv4.neigh.up.retrans_time_ms", "50")
+	err := a.Do(func() error {
+		p := New(UDP, netip.MustParseAddrPort("10.7.1.77:5201"))
+		defer p.Close()
+		if err := p.Send(576); err != nil {
+			return err
+		}
+		if got, ok := p.Wait(t.Context(), 500*time.Millisecond); ok {
+			return fmt.Errorf("%+v", got)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
 // A host that does not limit its answers gets many probes at once; every answer is known
 // for whose it is, and no socket is left open.
 func TestManyAtOnce(t *testing.T) {

@@ -1,0 +1,114 @@
+package pathmtu
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"runtime"
+	"time"
+
+	"linerate/probes"
+	"linerate/probes/internal/echo"
+	"linerate/probes/internal/rtnl"
+)
+
+// Patience is how long Read takes at most when its context has no deadline. A path
+// without trouble takes one round trip.
+const Patience = 3 * time.Second
+
+// Read probes the path to dest, a host and a port of it where nobody listens for UDP, such
+// as that of an iperf3 server. Only the direction to dest is known afterwards.
+//
+// When time runs out before the limit is found to the byte, Out is what passed and TooBig
+// what did not; the limit is between. A host that answers no UDP is pinged, where the
+// system allows it; that tells the direction only when all pings come back or a router
+// names the limit.
+func Read(ctx context.Context, dest netip.AddrPort) probes.PathMTU {
+	ctx, cancel := context.WithTimeout(ctx, Patience)
+	defer cancel()
+	unknown := func(err error) probes.PathMTU {
+		n := probes.Unread[int](err)
+		return probes.PathMTU{Out: n, In: notAsked(), TooBig: n, Reported: n, TCP: n}
+	}
+	if !echo.Sized() {
+		return unknown(probes.Missing{Status: probes.Unsupported, Reason: "probed on Linux only, this is " + runtime.GOOS})
+	}
+	if !dest.IsValid() || dest.Port() == 0 {
+		return unknown(fmt.Errorf("probing %s: not an address and a port", dest))
+	}
+	top, err := interfaceMTU(ctx, dest.Addr())
+	if err != nil {
+		return unknown(err)
+	}
+	udp := echo.New(echo.UDP, dest)
+	defer udp.Close()
+	found, err := find(ctx, udp, min(echo.Least(dest.Addr()), top), top)
+	mtu := found.pathMTU(top)
+	if err != nil {
+		mtu = pinged(ctx, dest, top, err)
+	}
+	mtu.TCP = probes.Read(udp.RouteMTU())
+	return mtu
+}
+
+func notAsked() probes.Reading[int] {
+	return probes.Unknown[int](probes.NotRead, "only a linerate server can tell the way back")
+}
+
+// interfaceMTU gives the MTU of the interface that leads to dest.
+func interfaceMTU(ctx context.Context, dest netip.Addr) (int, error) {
+	var kernel rtnl.Kernel
+	route, err := kernel.Route(ctx, dest)
+	if err != nil {
+		return 0, err
+	}
+	link, err := kernel.Link(ctx, route.Link)
+	if err != nil {
+		return 0, err
+	}
+	return min(link.MTU, echo.Most(dest)), nil
+}
+
+// pathMTU puts what was found into words.
+func (f found) pathMTU(top int) probes.PathMTU {
+	m := probes.PathMTU{
+		Out: probes.Got(f.pass), In: notAsked(),
+		TooBig:   probes.Unknown[int](probes.Absent, "all sizes up to the interface's MTU pass"),
+		Reported: probes.Unknown[int](probes.Absent, "no router named a limit"),
+	}
+	if f.reported > 0 {
+		m.Reported = probes.Got(f.reported)
+	}
+	if f.pass >= top {
+		return m
+	}
+	if f.fail > top {
+		m.TooBig = probes.Unknown[int](probes.Failed, "time ran out")
+		return m
+	}
+	m.TooBig = probes.Got(f.fail)
+	m.BlackHole = f.fail < f.told
+	return m
+}
+
+// pinged tries ICMP echo requests where UDP had the error failed.
+func pinged(ctx context.Context, dest netip.AddrPort, top int, failed error) probes.PathMTU {
+	ping := echo.New(echo.Ping, dest)
+	defer ping.Close()
+	found, err := find(ctx, ping, min(echo.Least(dest.Addr()), top), top)
+	if err != nil {
+		// A ping that may not be sent is no news of the host.
+		none := probes.Unread[int](failed)
+		return probes.PathMTU{Out: none, In: notAsked(), TooBig: none, Reported: none}
+	}
+	m := found.pathMTU(top)
+	if m.BlackHole {
+		m.Out = probes.Unknown[int](probes.Failed, fmt.Sprintf("a ping of %d bytes is answered and one of %d is not: it, or its answer, is lost", found.pass, found.fail))
+		m.TooBig, m.BlackHole = probes.Unknown[int](probes.Failed, m.Out.Reason), false
+	}
+	return m
+}
+
+// errSilent is a host, or something before it, that answers nothing.
+var errSilent = errors.New("the host answers no probe")
