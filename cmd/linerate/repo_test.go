@@ -25,7 +25,7 @@ var imports = []struct {
 	{"probes", nil},
 	{"probes/internal/...", []string{"probes", "probes/internal/...", "golang.org/x/sys!", "github.com/vishvananda/netlink!", "github.com/safchain/ethtool!"}},
 	{"probes/cpu", noun}, {"probes/nic", noun}, {"probes/netstack", noun}, {"probes/pressure", noun},
-	{"probes/sysctl", noun}, {"probes/firewall", noun}, {"probes/disk", noun}, {"probes/pathmtu", noun},
+	{"probes/sysctl", noun}, {"probes/firewall", noun}, {"probes/disk", noun}, {"probes/pathmtu", noun}, {"probes/pathrtt", noun},
 	{"probes/host", []string{"probes", "probes/cpu", "probes/nic", "probes/netstack", "probes/pressure", "probes/sysctl", "probes/firewall",
 		"probes/disk", "probes/pathmtu", "probes/internal/kfs", "github.com/shirou/gopsutil/v3!"}},
 	{"probes/host/hosttest", []string{"probes", "probes/internal/..."}},
@@ -59,7 +59,7 @@ var noun = []string{"probes", "probes/internal/...", "github.com/shirou/gopsutil
 var linuxOnly = []string{"github.com/vishvananda/netlink", "github.com/safchain/ethtool", "github.com/google/renameio"}
 
 // forTests is imported by tests only.
-var forTests = []string{"probes/host/hosttest", "engine/report/reporttest", "engine/session/sessiontest", "cmd/linerate/internal/ptytest", "cmd/linerate/internal/lab"}
+var forTests = []string{"probes/host/hosttest", "probes/internal/nstest", "engine/report/reporttest", "engine/session/sessiontest", "cmd/linerate/internal/ptytest", "cmd/linerate/internal/lab"}
 
 func TestImports(t *testing.T) {
 	for dir, files := range sources(t) {
