@@ -34,11 +34,12 @@ type linkFacts struct {
 	congestion     string // "" unknown
 }
 
-// watcher reads the TCP_INFO of all links now and then; read gives the last one of the
-// link with index i.
+// watcher reads the TCP_INFO and the buffers of all links now and then; read and readMem
+// give the last ones of the link with index i.
 type watcher interface {
 	run(ctx context.Context)
 	read(i int) (info engine.TCPInfo, at time.Time, err error)
+	readMem(i int) (engine.SockMem, error)
 }
 
 // plumbing makes links: sockets, or pipes in tests.
@@ -108,3 +109,4 @@ type tcpWatcher struct{ w *sock.Watcher }
 func (w tcpWatcher) run(ctx context.Context) { w.w.Run(ctx) }
 
 func (w tcpWatcher) read(i int) (engine.TCPInfo, time.Time, error) { return w.w.Read(i) }
+func (w tcpWatcher) readMem(i int) (engine.SockMem, error)         { return w.w.ReadMem(i) }

@@ -95,6 +95,10 @@ type pipeWatcher struct{ links []link }
 
 func (w pipeWatcher) run(ctx context.Context) { <-ctx.Done() }
 
+func (pipeWatcher) readMem(int) (engine.SockMem, error) {
+	return engine.SockMem{}, errors.ErrUnsupported
+}
+
 func (w pipeWatcher) read(i int) (engine.TCPInfo, time.Time, error) {
 	info, err := w.links[i].info()
 	return info, time.Now(), err

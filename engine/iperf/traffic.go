@@ -259,6 +259,9 @@ func (t *traffic) sample(dst []engine.Counters) []engine.Counters {
 			TCP:       probes.Read(info, err),
 			TCPAt:     at,
 			BaseAcked: f.base.BytesAcked,
+
+			Mem:        probes.Read(t.watch.readMem(i)),
+			Congestion: t.congestion,
 		})
 	}
 	return dst

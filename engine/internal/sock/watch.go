@@ -31,13 +31,16 @@ type slot struct {
 	info engine.TCPInfo
 	at   time.Time
 	err  error
+
+	mem    engine.SockMem // read after info
+	memErr error
 }
 
 // NewWatcher makes a watcher that reads all conns once per every.
 func NewWatcher(conns []*Conn, every time.Duration) *Watcher {
 	w := &Watcher{conns: conns, every: every, slots: make([]slot, len(conns))}
 	for i := range w.slots {
-		w.slots[i].err = errNotYet
+		w.slots[i].err, w.slots[i].memErr = errNotYet, errNotYet
 	}
 	return w
 }
@@ -64,6 +67,7 @@ func (w *Watcher) sweep() {
 	for i, c := range w.conns {
 		info, err := c.Info()
 		at := time.Now()
+		mem, memErr := c.Mem()
 		s := &w.slots[i]
 		s.mu.Lock()
 		if err == nil {
@@ -71,6 +75,9 @@ func (w *Watcher) sweep() {
 		}
 		if err == nil || s.at.IsZero() {
 			s.err = err
+		}
+		if memErr == nil || s.memErr != nil {
+			s.mem, s.memErr = mem, memErr
 		}
 		s.mu.Unlock()
 	}
@@ -83,4 +90,12 @@ func (w *Watcher) Read(i int) (info engine.TCPInfo, at time.Time, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.info, s.at, s.err
+}
+
+// ReadMem gives the last reading of the buffers of conns[i], on the terms of Read.
+func (w *Watcher) ReadMem(i int) (engine.SockMem, error) {
+	s := &w.slots[i]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.mem, s.memErr
 }
