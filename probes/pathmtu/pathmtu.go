@@ -25,8 +25,11 @@ const Patience = 3 * time.Second
 // system allows it; that tells the direction only when all pings come back or a router
 // names the limit.
 func Read(ctx context.Context, dest netip.AddrPort) probes.PathMTU {
-	ctx, cancel := context.WithTimeout(ctx, Patience)
-	defer cancel()
+	if _, ok := ctx.Deadline(); !ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, Patience)
+		defer cancel()
+	}
 	unknown := func(err error) probes.PathMTU {
 		n := probes.Unread[int](err)
 		return probes.PathMTU{Out: n, In: notAsked(), TooBig: n, Reported: n, TCP: n}

@@ -21,8 +21,11 @@ const Patience = 3 * time.Second
 // Three probes leave pathmtu enough answers of a host that is short of them. Where the
 // host stops answering, fewer count.
 func Read(ctx context.Context, dest netip.AddrPort, n int) probes.PathRTT {
-	ctx, cancel := context.WithTimeout(ctx, Patience)
-	defer cancel()
+	if _, ok := ctx.Deadline(); !ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, Patience)
+		defer cancel()
+	}
 	s, err := measure(ctx, dest, max(n, 1))
 	r := probes.PathRTT{
 		Idle:   probes.Read(s.median(), err),
