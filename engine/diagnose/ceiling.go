@@ -74,8 +74,22 @@ func (c Ceiling) with(mtu int) Ceiling {
 // reached (a radio's bit rate).
 var wired = []string{"physical", "vlan", "bond", "bridge", "macvlan"}
 
-// RouteCeiling computes what the interface of a route leaves for TCP payload.
+// Payload is what a test sends, as far as its headers depend on it.
+type Payload struct {
+	Timestamps bool // of TCP
+	UDP        bool
+}
+
+// RouteCeiling computes what the interface of a route leaves for TCP payload when nothing
+// is known of the devices below it.
 func RouteCeiling(route probes.Reading[probes.Route], timestamps bool) probes.Reading[Ceiling] {
+	return ChainCeiling(route, nil, Payload{Timestamps: timestamps})
+}
+
+// ChainCeiling computes what a route leaves for payload, from the chain of devices that
+// its packets pass (probes.Adapter.Chain): each may lower the size of a packet and wrap it
+// into more headers. An empty chain is taken to be the route's interface alone.
+func ChainCeiling(route probes.Reading[probes.Route], chain []probes.Layer, p Payload) probes.Reading[Ceiling] {
 	r, ok := route.Get()
 	if !ok {
 		return probes.Unknown[Ceiling](route.Status, "route: "+route.Why())
@@ -84,24 +98,62 @@ func RouteCeiling(route probes.Reading[probes.Route], timestamps bool) probes.Re
 	if !ok {
 		return probes.Unknown[Ceiling](r.NIC.Status, "interface: "+r.NIC.Why())
 	}
-	kind, known := nic.Kind.Get()
-	if known && !slices.Contains(wired, kind) {
-		return probes.Unknown[Ceiling](probes.Absent, fmt.Sprintf("%s is %s: it has no line speed", nic.Name, kind))
+	top := probes.Layer{Name: nic.Name, Kind: nic.Kind.Or("physical"), MTU: nic.MTU.Value} // a speed whose kind is not known is believed
+	if len(chain) == 0 {
+		chain = []probes.Layer{top}
 	}
-	speed, ok := nic.SpeedBps.Get()
-	if !ok || speed <= 0 {
-		return probes.Unknown[Ceiling](nic.SpeedBps.Status, fmt.Sprintf("speed of %s: %s", nic.Name, nic.SpeedBps.Why()))
+	wire := chain[len(chain)-1]
+	if !slices.Contains(wired, wire.Kind) {
+		return probes.Unknown[Ceiling](probes.Absent, fmt.Sprintf("%s is %s: it has no line speed", wire.Name, wire.Kind))
 	}
-	mtu, ok := nic.MTU.Get()
-	if !ok {
+	speed := lineSpeed(nic.SpeedBps, chain)
+	if bps, ok := speed.Get(); !ok || bps <= 0 {
+		return probes.Unknown[Ceiling](speed.Status, fmt.Sprintf("speed of %s: %s", wire.Name, speed.Why()))
+	}
+	f := wrap(chain)
+	if f.MTU <= 0 {
 		return probes.Unknown[Ceiling](nic.MTU.Status, fmt.Sprintf("MTU of %s: %s", nic.Name, nic.MTU.Why()))
 	}
-	f := Framing{MTU: mtu, Family: 4, Timestamps: timestamps}
+	f.Family, f.Timestamps, f.UDP = 4, p.Timestamps, p.UDP
 	if r.Dest.Is6() && !r.Dest.Is4In6() {
 		f.Family = 6
 	}
-	if kind == "vlan" {
-		f.VLANs = 1
+	return probes.Got(NewCeiling(speed.Value, f))
+}
+
+// lineSpeed is that of the uppermost device of a chain that stands on a wire: a bond's is
+// more than its member's. first is what the route's interface says of itself.
+func lineSpeed(first probes.Reading[float64], chain []probes.Layer) probes.Reading[float64] {
+	if first.Known() && slices.Contains(wired, chain[0].Kind) {
+		return first
 	}
-	return probes.Got(NewCeiling(speed, f))
+	for _, l := range chain {
+		if l.SpeedBps.Known() && slices.Contains(wired, l.Kind) {
+			return l.SpeedBps
+		}
+	}
+	if first.Known() {
+		return probes.Unknown[float64](probes.Absent, "no device below "+chain[0].Name+" tells one")
+	}
+	return first
+}
+
+// wrap follows a full packet down a chain of devices. Framing.MTU becomes its size on the
+// wire, which is less than the wire's own MTU where a tunnel is set up with room to spare.
+func wrap(chain []probes.Layer) Framing {
+	var f Framing
+	size := chain[0].MTU
+	for _, l := range chain {
+		if l.MTU > 0 {
+			size = min(size, l.MTU)
+		}
+		if l.Kind == "vlan" { // the tag stands outside the MTU of the device below
+			f.VLANs++
+			continue
+		}
+		size += l.Overhead
+		f.Encap += l.Overhead
+	}
+	f.MTU = size
+	return f
 }

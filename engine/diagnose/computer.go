@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"strings"
 
 	"linerate/engine"
 	"linerate/probes"
@@ -38,7 +39,9 @@ func (e *Evidence) eachComputer(ask func(side engine.Side) ruling) ruling {
 			return v
 		}
 		answer.state = max(answer.state, v.state)
-		if answer.why != "" {
+		if answer.why != "" && strings.HasPrefix(v.why, "far end") {
+			answer.why += "; "
+		} else if answer.why != "" {
 			answer.why += "; far end: "
 		}
 		answer.why += v.why
@@ -51,7 +54,7 @@ func otherPrograms(e *Evidence, dir engine.Direction) ruling {
 	return e.eachComputer(func(side engine.Side) ruling {
 		cores, ok := e.cores(side).Get()
 		if !ok {
-			return unseen("cores: " + e.cores(side).Why())
+			return e.notSeen(side, "cores", e.cores(side).Why())
 		}
 		where := e.where(side)
 		if pinned := e.Test.Spec.Affinity; side == engine.Local && pinned >= 0 {
@@ -66,7 +69,7 @@ func otherPrograms(e *Evidence, dir engine.Direction) ruling {
 		}
 		process := e.ownProcess(side)
 		if !process.Known() {
-			return unseen("CPU of this test: " + process.Why())
+			return e.notSeen(side, "CPU of this test", process.Why())
 		}
 		// Softirq time belongs to no process; that of a busy network is the test's.
 		own := process.Value/float64(s.n) + s.softirq
@@ -79,8 +82,8 @@ func otherPrograms(e *Evidence, dir engine.Direction) ruling {
 		}
 		return holds(engine.Finding{
 			Severity: engine.SeverityWarning, Confidence: engine.Sure, Side: side, Core: -1,
-			Text: fmt.Sprintf("Other programs use %s of %s's CPU, this test %s: the result is not the network's. Stop them and measure again.",
-				percent(used-own), computer, percent(own)),
+			Text: fmt.Sprintf("Other programs use %s of %s's CPU%s, this test %s: the result is not the network's. Stop them and measure again.",
+				percent(used-own), computer, e.greatestOf(side), percent(own)),
 			Short: fmt.Sprintf("other programs use %s of %sCPU", percent(used-own), where),
 			Evidence: e.from(dir,
 				e.share("cores used", used, side),
@@ -101,10 +104,20 @@ func (e *Evidence) pinnedAmongOthers(dir engine.Direction, c probes.CoreLoad) ru
 	if !ok {
 		return unseen("threads: " + e.Ends[engine.Local].Threads.Why())
 	}
+	if !e.Ends[engine.Far].Threads.Known() && e.maybeOneComputer() {
+		return unseen("the far program may run on this core too")
+	}
 	own := c.SoftIRQ + c.IRQ
 	for _, t := range threads {
 		if t.Core == c.Core {
 			own += t.Busy()
+		}
+	}
+	if e.maybeOneComputer() {
+		for _, t := range e.Ends[engine.Far].Threads.Value {
+			if t.Core == c.Core {
+				own += t.Busy()
+			}
 		}
 	}
 	if own >= ownPart*used {
@@ -127,7 +140,19 @@ func (e *Evidence) pinnedAmongOthers(dir engine.Direction, c probes.CoreLoad) ru
 // results of an earlier, equal step.
 func (e *Evidence) ownProcess(side engine.Side) probes.Reading[float64] {
 	own := e.end(side).Process
-	if !e.Test.SameHost || e.Ends[engine.Far].Threads.Known() || !own.Known() {
+	switch far := e.Ends[engine.Far].Process; {
+	case !own.Known():
+		return own
+	case !e.Test.SameHost && side == engine.Local && e.maybeOneComputer():
+		// The far program's share is counted here too: at worst it is too much.
+		if !far.Known() {
+			_, far = e.peerCPU(func(s *Step) bool { return s.Spec.Streams == e.Test.Spec.Streams })
+		}
+		if far.Known() {
+			return probes.Got(own.Value + far.Value)
+		}
+		return e.allButOthers(side)
+	case !e.Test.SameHost || e.Ends[engine.Far].Threads.Known():
 		return own
 	}
 	_, far := e.peerCPU(func(s *Step) bool { return s.Spec.Streams == e.Test.Spec.Streams })
@@ -135,6 +160,48 @@ func (e *Evidence) ownProcess(side engine.Side) probes.Reading[float64] {
 		return probes.Unknown[float64](probes.Absent, "the far program runs here too and has not told what it uses")
 	}
 	return probes.Got(own.Value + far.Value)
+}
+
+// allButOthers takes for this test's all that the busiest other threads do not use, where
+// the far program may be among what runs here.
+func (e *Evidence) allButOthers(side engine.Side) probes.Reading[float64] {
+	cores, ok := e.cores(side).Get()
+	others := e.end(side).Others
+	if !ok || !others.Known() {
+		return probes.Unknown[float64](probes.Absent, "the far program may run on this computer too, and has not told what it uses")
+	}
+	s := spreadOf(cores)
+	own := (s.mean - s.steal - s.softirq) * float64(s.n)
+	for _, t := range others.Value {
+		if strangers(t.Name) {
+			own -= t.Busy()
+		}
+	}
+	return probes.Got(max(0, own))
+}
+
+// strangers reports a thread that is no part of any test or of the kernel's packet work.
+func strangers(name string) bool {
+	for _, ours := range append([]string{"ksoftirqd", probes.ThreadPrefix}, measurers...) {
+		if strings.HasPrefix(name, ours) {
+			return false
+		}
+	}
+	return true
+}
+
+// greatestOf names the program that uses most: " (top: ffmpeg)".
+func (e *Evidence) greatestOf(side engine.Side) string {
+	var top probes.ThreadLoad
+	for _, t := range e.end(side).Others.Value {
+		if strangers(t.Name) && t.Busy() > top.Busy() {
+			top = t
+		}
+	}
+	if top.Name == "" {
+		return ""
+	}
+	return " (top: " + clip(top.Name, 16) + ")"
 }
 
 // allCoresFull (R10b): no core of a computer has time left.

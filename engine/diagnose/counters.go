@@ -1,6 +1,9 @@
 package diagnose
 
 import (
+	"strconv"
+	"strings"
+
 	"linerate/engine"
 	"linerate/probes"
 )
@@ -70,4 +73,26 @@ func (e *Evidence) netRxShare(side engine.Side, core int) probes.Reading[float64
 		return probes.Unknown[float64](probes.Absent, "no NET_RX softirq was counted")
 	}
 	return probes.Got(float64(all[core]) / float64(total))
+}
+
+// settingAt gives one number of a kernel setting of several ("4096 131072 33554432").
+func (e *Evidence) settingAt(side engine.Side, key string, place int) probes.Reading[float64] {
+	r := e.end(side).Settings[key]
+	s, ok := r.Get()
+	if !ok {
+		why := r.Why()
+		if host := e.end(side).Host; r.Status == probes.NotRead && !host.Known() {
+			why = host.Why()
+		}
+		return probes.Unknown[float64](r.Status, key+": "+why)
+	}
+	fields := strings.Fields(s.Value)
+	if place >= len(fields) {
+		return probes.Unknown[float64](probes.Failed, key+" has only "+strconv.Itoa(len(fields))+" numbers")
+	}
+	n, err := strconv.ParseFloat(fields[place], 64)
+	if err != nil {
+		return probes.Unknown[float64](probes.Failed, key+" is not a number")
+	}
+	return probes.Got(n)
 }

@@ -74,6 +74,8 @@ type End struct {
 	Vitals    probes.Vitals `json:"vitals"`
 	VitalsAge time.Duration `json:"vitals_age_ns"`
 
+	// FactsAge is the time since Host, NIC and what follows were read.
+	FactsAge time.Duration               `json:"facts_age_ns"`
 	Adapter  probes.Adapter              `json:"adapter"` // behind NIC
 	Settings probes.Settings             `json:"settings"`
 	Firewall probes.Firewall             `json:"firewall"`

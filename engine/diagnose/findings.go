@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"fmt"
 	"time"
 
 	"linerate/engine"
@@ -21,6 +22,38 @@ func (e *Evidence) from(dir engine.Direction, more ...engine.Evidence) []engine.
 // share is one number of one end.
 func (e *Evidence) share(name string, value float64, side engine.Side) engine.Evidence {
 	return engine.Evidence{Name: name, Value: value, Unit: "share", Side: side, Age: e.end(side).Age}
+}
+
+// notSeen is the answer for a reading of one end that is missing.
+func (e *Evidence) notSeen(side engine.Side, what string, why string) ruling {
+	if e.side(side) == engine.Far {
+		return unseen(fmt.Sprintf("far end not visible: %s: %s", what, why))
+	}
+	return unseen(what + ": " + why)
+}
+
+// fact is one number of one end that hardly changes.
+func (e *Evidence) fact(name string, value float64, unit string, side engine.Side) engine.Evidence {
+	return engine.Evidence{Name: name, Value: value, Unit: unit, Side: e.side(side), Age: e.end(side).FactsAge}
+}
+
+// vital is one number of one end's counters.
+func (e *Evidence) vital(name string, value float64, unit string, side engine.Side) engine.Evidence {
+	return engine.Evidence{Name: name, Value: value, Unit: unit, Side: e.side(side), Age: e.end(side).VitalsAge}
+}
+
+// socket is one number of the sockets of one direction at one end.
+func (e *Evidence) socket(dir engine.Direction, name string, value float64, unit string, side engine.Side) engine.Evidence {
+	return engine.Evidence{Name: name, Value: value, Unit: unit, Side: e.side(side), Age: e.flow(dir).Age}
+}
+
+// kind gives the kind of an end's interface.
+func (e *Evidence) kind(side engine.Side) probes.Reading[string] {
+	nic := e.end(side).NIC
+	if !nic.Known() {
+		return probes.Unknown[string](nic.Status, nic.Why())
+	}
+	return nic.Value.Kind
 }
 
 // where names a side in front of "core": "" here, "far " there. On one computer

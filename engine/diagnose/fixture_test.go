@@ -67,7 +67,13 @@ func streams(n int) func(*Evidence) {
 }
 
 func rateOf(dir engine.Direction, bps float64) func(*Evidence) {
-	return func(e *Evidence) { e.Flows[dir] = flow(bps) }
+	return func(e *Evidence) {
+		f := flow(bps)
+		if e.Flows[dir].Window > 0 { // the sockets stay
+			f.Sender, f.Receiver = e.Flows[dir].Sender, e.Flows[dir].Receiver
+		}
+		e.Flows[dir] = f
+	}
 }
 
 func cores(side engine.Side, busy ...float64) func(*Evidence) {
@@ -177,4 +183,194 @@ func blindRate(dir engine.Direction) func(*Evidence) {
 	return func(e *Evidence) {
 		e.Flows[dir].Rate = probes.Unknown[float64](probes.NotRead, "measured for less than 1 s")
 	}
+}
+
+func nic(side engine.Side, edit func(*probes.NIC)) func(*Evidence) {
+	return func(e *Evidence) {
+		n := probes.NIC{Name: "eth0", Kind: probes.Got("physical"), MTU: probes.Got(1500)}
+		if known, ok := e.Ends[side].NIC.Get(); ok {
+			n = known
+		}
+		edit(&n)
+		e.Ends[side].NIC = probes.Got(n)
+	}
+}
+
+func kind(side engine.Side, k string) func(*Evidence) {
+	return nic(side, func(n *probes.NIC) { n.Kind = probes.Got(k) })
+}
+
+func mtu(side engine.Side, bytes int) func(*Evidence) {
+	return nic(side, func(n *probes.NIC) { n.MTU = probes.Got(bytes) })
+}
+
+func adapter(side engine.Side, edit func(*probes.Adapter)) func(*Evidence) {
+	return func(e *Evidence) { edit(&e.Ends[side].Adapter) }
+}
+
+// vitals change the counters of the last 4 s.
+func vitals(side engine.Side, edit func(*probes.Vitals)) func(*Evidence) {
+	return func(e *Evidence) {
+		v := &e.Ends[side].Vitals
+		v.Window, e.Ends[side].VitalsAge = 4*time.Second, 200*time.Millisecond
+		edit(v)
+	}
+}
+
+// counting adds to one of the sets of counters.
+func counting(set *probes.Reading[probes.Counters], pairs probes.Counters) {
+	all := probes.Counters{}
+	for k, v := range set.Value {
+		all[k] = v
+	}
+	for k, v := range pairs {
+		all[k] = v
+	}
+	*set = probes.Got(all)
+}
+
+func tcp(side engine.Side, pairs probes.Counters) func(*Evidence) {
+	return vitals(side, func(v *probes.Vitals) { counting(&v.TCP, pairs) })
+}
+
+func linked(side engine.Side, pairs probes.Counters) func(*Evidence) {
+	return vitals(side, func(v *probes.Vitals) { counting(&v.Link, pairs) })
+}
+
+func driver(side engine.Side, pairs probes.Counters) func(*Evidence) {
+	return vitals(side, func(v *probes.Vitals) { counting(&v.Driver, pairs) })
+}
+
+func softnet(side engine.Side, rows ...probes.Softnet) func(*Evidence) {
+	return vitals(side, func(v *probes.Vitals) { v.Softnet = probes.Got(rows) })
+}
+
+func qdiscs(side engine.Side, all ...probes.Qdisc) func(*Evidence) {
+	return vitals(side, func(v *probes.Vitals) { v.Qdiscs = probes.Got(all) })
+}
+
+func host(side engine.Side, edit func(*probes.Host)) func(*Evidence) {
+	return func(e *Evidence) {
+		h := probes.Host{Name: probes.Got("box"), OS: "linux", Arch: "amd64", Virtual: probes.Unknown[string](probes.Absent, "bare metal")}
+		if known, ok := e.Ends[side].Host.Get(); ok {
+			h = known
+		}
+		edit(&h)
+		e.Ends[side].Host = probes.Got(h)
+	}
+}
+
+func platform(side engine.Side, name string) func(*Evidence) {
+	return host(side, func(h *probes.Host) { h.Platform = probes.Got(name) })
+}
+
+func setting(side engine.Side, key, value string) func(*Evidence) {
+	return func(e *Evidence) {
+		all := probes.Settings{}
+		for k, v := range e.Ends[side].Settings {
+			all[k] = v
+		}
+		all[key] = probes.Got(probes.Setting{Value: value})
+		e.Ends[side].Settings = all
+	}
+}
+
+func others(side engine.Side, name string, core int, busy float64) func(*Evidence) {
+	return func(e *Evidence) {
+		t := probes.ThreadLoad{TID: 9000 + core, Name: name, User: busy, Core: core}
+		e.Ends[side].Others = probes.Got(append(append([]probes.ThreadLoad(nil), e.Ends[side].Others.Value...), t))
+	}
+}
+
+func blindVitals(side engine.Side) func(*Evidence) {
+	return func(e *Evidence) { e.Ends[side].Vitals = UnknownVitals("no /proc here") }
+}
+
+// wide makes a sender's window that of a path of so much delay: least and median round
+// trip time.
+func wide(least, rtt time.Duration) func(*StreamWindow) {
+	return func(w *StreamWindow) {
+		for _, i := range []*engine.TCPInfo{&w.Before, &w.Now} {
+			i.MinRTT, i.RTT = least, rtt
+		}
+		w.Queue = probes.Got(rtt - least)
+	}
+}
+
+// lost is a share of retransmissions, of which some were in vain, spread evenly over ten
+// seconds.
+func lost(sent, retrans, spurious uint32) func(*StreamWindow) {
+	return func(w *StreamWindow) {
+		w.Now.DataSegsOut = w.Before.DataSegsOut + sent
+		w.Now.TotalRetrans = w.Before.TotalRetrans + retrans
+		w.Now.DSACKDups = w.Before.DSACKDups + spurious
+		w.Losses = nil
+		for i := range uint32(keptSeconds) {
+			part := func(n uint32) uint32 { return n*(i+1)/keptSeconds - n*i/keptSeconds }
+			w.Losses = append(w.Losses, Loss{part(sent), part(retrans), part(spurious)})
+		}
+	}
+}
+
+// inBursts puts all losses of a window into every fifth second.
+func inBursts(w *StreamWindow) {
+	var total uint32
+	for i := range w.Losses {
+		total += w.Losses[i].Retrans
+		w.Losses[i].Retrans = 0
+	}
+	w.Losses[2].Retrans, w.Losses[7].Retrans = total/2, total-total/2
+}
+
+func by(congestion string) func(*StreamWindow) {
+	return func(w *StreamWindow) { w.Congestion = congestion }
+}
+
+// windows makes several edits of a sender's window one.
+func windows(edits ...func(*StreamWindow)) func(*StreamWindow) {
+	return func(w *StreamWindow) {
+		for _, edit := range edits {
+			edit(w)
+		}
+	}
+}
+
+// limitedBy sets the shares of the busy time in which the receive window and the send
+// buffer were full.
+func limitedBy(receive, send float64) func(*StreamWindow) {
+	return func(w *StreamWindow) {
+		busy := w.Now.BusyTime - w.Before.BusyTime
+		w.Now.RwndLimited = w.Before.RwndLimited + time.Duration(receive*float64(busy))
+		w.Now.SndbufLimited = w.Before.SndbufLimited + time.Duration(send*float64(busy))
+	}
+}
+
+// buffers gives a socket its memory, the same at the begin of the window.
+func buffers(m engine.SockMem) func(*StreamWindow) {
+	return func(w *StreamWindow) { w.Mem, w.MemBefore = probes.Got(m), probes.Got(m) }
+}
+
+func receiver(dir engine.Direction, edits ...func(*StreamWindow)) func(*Evidence) {
+	return func(e *Evidence) {
+		w := StreamWindow{ID: 1, Span: 3 * time.Second, Info: probes.Unknown[int](probes.NotRead, "receivers have no use for it")}
+		for _, edit := range edits {
+			edit(&w)
+		}
+		e.Flows[dir].Receiver = probes.Got([]StreamWindow{w})
+	}
+}
+
+func steps(s ...Step) func(*Evidence) {
+	return func(e *Evidence) { e.Steps = append(e.Steps, s...) }
+}
+
+// quietFar is a far linerate with nothing to say against it.
+func quietFar(e *Evidence) {
+	far(.1, .1, .1, .1)(e)
+	e.Ends[engine.Far].NIC = probes.Got(probes.NIC{Name: "eth0", Kind: probes.Got("physical"), MTU: probes.Got(1500)})
+}
+
+func idleTest(e *Evidence) {
+	e.Test.Idle, e.Test.Age = true, 0
+	e.Flows = [2]Flow{}
 }

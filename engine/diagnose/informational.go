@@ -59,6 +59,13 @@ func (e *Evidence) unanswered(dir engine.Direction) (most int) {
 // noCause (X03): everything that can be seen was looked at, and nothing explains the
 // rate.
 func noCause(e *Evidence, dir engine.Direction) ruling {
+	if e.Test.Idle {
+		return holds(engine.Finding{
+			Severity: engine.SeverityOK, Confidence: engine.Unsure, Side: engine.Path, Core: -1,
+			Text:  "Nothing that can be seen without traffic would slow a transfer down.",
+			Short: "nothing found without traffic",
+		})
+	}
 	if e.Test.Age < leastAge || !e.flow(dir).Rate.Known() {
 		return no("not asked yet")
 	}

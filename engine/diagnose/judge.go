@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"slices"
 	"time"
 
 	"linerate/engine"
@@ -73,6 +74,80 @@ func judge(e *Evidence, dir engine.Direction) []engine.Finding {
 	return found
 }
 
+// Verdicts gives, for evidence that stands alone, what a Tracker would show once all that
+// holds has held for long enough: one verdict for each direction.
+func Verdicts(e Evidence) []engine.Verdict {
+	var verdicts []engine.Verdict
+	for _, dir := range e.Test.Spec.Direction.Dirs() {
+		var shown []candidate
+		for i := range rules {
+			r := &rules[i]
+			if v := r.ask(&e, dir, len(shown) > 0); v.state == Holds {
+				shown = append(shown, candidate{v.finding, i})
+			}
+		}
+		if len(shown) == 0 {
+			shown = append(shown, candidate{measuringFinding(&e, dir, 0), len(rules)})
+		}
+		verdicts = append(verdicts, choose(dir, shown))
+	}
+	return verdicts
+}
+
+// candidate is a finding that could be shown.
+type candidate struct {
+	finding engine.Finding
+	rank    int // place of its rule in the list
+}
+
+// choose makes the verdict of what could be shown, which must not be empty: symptoms
+// whose causes are among it are left out, and the first of the surest is the main one.
+func choose(dir engine.Direction, all []candidate) engine.Verdict {
+	slices.SortFunc(all, func(a, b candidate) int {
+		if a.rank != b.rank {
+			return a.rank - b.rank
+		}
+		return int(a.finding.Side) - int(b.finding.Side)
+	})
+	var shown, causes []candidate
+	for _, c := range all {
+		if explained(c, all) {
+			continue
+		}
+		shown = append(shown, c)
+		// What is asked only when nothing else holds is not said beside what still shows.
+		if c.rank < len(rules) && !rules[c.rank].last {
+			causes = append(causes, c)
+		}
+	}
+	if len(causes) > 0 {
+		shown = causes
+	}
+	first := 0
+	for i, c := range shown {
+		if c.finding.Confidence > shown[first].finding.Confidence {
+			first = i
+		}
+	}
+	v := engine.Verdict{Dir: dir, Main: shown[first].finding}
+	for i, c := range shown {
+		if i != first {
+			v.Also = append(v.Also, c.finding)
+		}
+	}
+	return v
+}
+
+// explained reports whether the cause of c is among all.
+func explained(c candidate, all []candidate) bool {
+	if c.rank >= len(rules) {
+		return false
+	}
+	return slices.ContainsFunc(all, func(other candidate) bool {
+		return slices.Contains(rules[c.rank].hiddenBy, other.finding.Code)
+	})
+}
+
 func contains(all []engine.Finding, f engine.Finding) bool {
 	for i := range all {
 		if all[i].Code == f.Code && all[i].Side == f.Side && all[i].Dir == f.Dir {
@@ -89,6 +164,9 @@ type rule struct {
 	check    func(e *Evidence, dir engine.Direction) ruling
 	host     bool          // it is about a whole computer, not about one direction
 	last     bool          // asked only when nothing else holds
+	setup    bool          // it can be asked while nothing flows
+	spare    bool          // it is not believed while cores hold the direction back
+	settled  bool          // it is about the path, which is not judged while the rate ramps up
 	settle   time.Duration // how long it must hold before it shows
 	hiddenBy []string      // codes of findings that explain this one
 }
@@ -109,6 +187,19 @@ func holds(finding engine.Finding) ruling { return ruling{state: Holds, finding:
 func (r *rule) ask(e *Evidence, dir engine.Direction, found bool) ruling {
 	if r.last && found {
 		return no("another finding holds")
+	}
+	if e.Test.Idle && !r.setup {
+		return unseen("nothing flows")
+	}
+	if r.settled {
+		if why := e.unsettled(dir); why != "" {
+			return unseen(why)
+		}
+	}
+	if r.spare {
+		if why := e.cpuBound(dir); why != "" {
+			return no(why + ": CPU first")
+		}
 	}
 	v := r.check(e, dir)
 	if v.state == Holds {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"linerate/engine/unit"
 )
@@ -105,4 +106,9 @@ func sentence(s string) string {
 		return s
 	}
 	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+// asDuration turns seconds into a duration, within what one can hold.
+func asDuration(s float64) time.Duration {
+	return time.Duration(min(max(s, 0), 1e6) * float64(time.Second))
 }

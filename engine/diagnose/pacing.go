@@ -16,13 +16,23 @@ const (
 	// pacedReached is lower, since the kernel's pacing counts headers too: --fq-rate 30M
 	// gave 28.0 to 28.7 Mbit/s of payload.
 	pacedReached = 0.9
+	// A program is the limit when its sockets say so in most samples, have data for less
+	// than restingSocket of the time, and hold next to nothing unsent, bytes.
+	mostlyLimited, restingSocket, emptyQueue = 0.7, 0.6, 64 << 10
+	// unqueued is the queueing delay, in least round trips, below which BBR's own pace
+	// is all that holds a flow back.
+	unqueued = 0.1
 )
 
-// askedRate (R35): the test was asked for no more, and gets it.
+// askedRate (R35): the test was asked for no more, and gets it; or the program offers
+// the network no more.
 func askedRate(e *Evidence, dir engine.Direction) ruling {
 	spec := &e.Test.Spec
-	if spec.Bitrate <= 0 || e.Test.LinkBps > 0 {
-		return no("no -b was given")
+	if e.Test.LinkBps > 0 {
+		return no("the simulated link paces the streams")
+	}
+	if spec.Bitrate <= 0 {
+		return offersLess(e, dir)
 	}
 	f := e.flow(dir)
 	g, ok := f.Rate.Get()
@@ -54,6 +64,48 @@ func askedRate(e *Evidence, dir engine.Direction) ruling {
 	})
 }
 
+// offersLess is R35 without an asked rate: the sockets wait for the program.
+func offersLess(e *Evidence, dir engine.Direction) ruling {
+	r := &e.flow(dir).Sender
+	streams, ok := r.Get()
+	if !ok {
+		return e.notSeen(e.Sender(dir), "TCP_INFO", r.Why())
+	}
+	app, ok := median(streams, (*StreamWindow).appLimited)
+	busy, timed := median(streams, (*StreamWindow).Busy)
+	unsent, counted := median(streams, func(w *StreamWindow) probes.Reading[float64] {
+		return w.share(engine.InfoMinRTT, float64(w.Now.NotSentBytes), 1)
+	})
+	g, rated := e.flow(dir).Rate.Get()
+	limit, _ := e.pacingRate(dir)
+	switch {
+	case !ok || !timed || !counted:
+		return e.notSeen(e.Sender(dir), "TCP_INFO", whyOf(streams, (*StreamWindow).Busy))
+	case !rated:
+		return unseen("rate: " + e.flow(dir).Rate.Why())
+	case app < mostlyLimited || busy >= restingSocket:
+		return no(fmt.Sprintf("no -b was given, and the sockets had data for %s of the time", percent(busy)))
+	case unsent > emptyQueue:
+		return no("no -b was given, and data waits in the sockets")
+	case limit.Known() && limit.Value > 0:
+		return no("the sockets are paced")
+	}
+	if why := e.cpuBound(dir); why != "" {
+		return no(why)
+	}
+	side := e.Sender(dir)
+	return holds(engine.Finding{
+		Text: fmt.Sprintf("The %sprogram itself offers only %s: its sockets had data for %s of the time.",
+			orElse(e.where(side), "sending "), unit.Rate(g), percent(busy)),
+		Short:    fmt.Sprintf("the program offers only %s", bare(g)),
+		Severity: engine.SeverityLimit, Confidence: engine.Sure, Side: e.side(side), Core: -1,
+		Proof: engine.ProofDiscard,
+		Evidence: e.from(dir, e.socket(dir, "application limited", app, "share", side),
+			e.socket(dir, "socket busy", busy, "share", side)),
+		Remedy: []engine.Remedy{e.system(side).say("Let the program write more at a time, or read ahead from its disk.")},
+	})
+}
+
 // paced (R36): the kernel, or the simulated link, holds the streams at a rate.
 func paced(e *Evidence, dir engine.Direction) ruling {
 	if e.Test.LinkBps > 0 {
@@ -71,7 +123,7 @@ func paced(e *Evidence, dir engine.Direction) ruling {
 	target := limit.Value
 	switch {
 	case target <= 0:
-		return no("the sockets are not paced")
+		return byBBR(e, dir, g)
 	case g < pacedReached*target:
 		return no(ofRate(g, target) + " paced")
 	}
@@ -81,6 +133,35 @@ func paced(e *Evidence, dir engine.Direction) ruling {
 		Severity: engine.SeverityLimit, Confidence: engine.Sure, Side: e.side(e.Sender(dir)), Core: -1,
 		Evidence: e.from(dir, engine.Evidence{Name: "pacing rate", Value: target, Unit: "bit/s", Side: e.side(e.Sender(dir)), Age: f.Age}),
 		Remedy:   []engine.Remedy{{Text: "Run without --fq-rate, or with a higher rate."}},
+	})
+}
+
+// byBBR is R36 for a flow that nothing but BBR's estimate of the path paces. It is no
+// more than a description: the estimate is of something.
+func byBBR(e *Evidence, dir engine.Direction, g float64) ruling {
+	if e.congestion(dir) != bbr {
+		return no("the sockets are not paced")
+	}
+	streams := e.flow(dir).Sender.Value
+	pace := 0.0
+	for i := range streams {
+		pace += float64(streams[i].Now.PacingRate) * 8
+	}
+	l, known := e.loss(dir).Get()
+	d, timed := e.delay(dir).Get()
+	switch {
+	case !known || !timed:
+		return e.notSeen(e.Sender(dir), "TCP_INFO", e.loss(dir).Why())
+	case g < pacedReached*pace || pace <= 0 || l.p > 0 || d.queue >= unqueued*d.least:
+		return no("BBR's pace is not what is reached")
+	}
+	return holds(engine.Finding{
+		Text: fmt.Sprintf("BBR paces the streams to %s: it takes that for what the path carries, and nothing is lost and nothing queues.",
+			unit.Rate(pace)),
+		Short:    "BBR paces to " + bare(pace),
+		Severity: engine.SeverityLimit, Confidence: engine.Unsure, Side: e.side(e.Sender(dir)), Core: -1,
+		Proof:    engine.ProofCongestion,
+		Evidence: e.from(dir, e.socket(dir, "pacing rate", pace, "bit/s", e.Sender(dir))),
 	})
 }
 

@@ -67,6 +67,32 @@ func farOneThread(e *Evidence, dir engine.Direction) ruling {
 	return holds(f)
 }
 
+// foreignTool (X05): the far iperf3 is a Windows build, whose Cygwin layer is slower
+// than the network.
+func foreignTool(e *Evidence, dir engine.Direction) ruling {
+	if !strings.HasPrefix(e.Test.PeerAgent, "iperf ") {
+		return no("the far end is no iperf3")
+	}
+	host, ok := e.Ends[engine.Far].Host.Get()
+	switch {
+	case !ok:
+		return unseen("far end not visible: " + e.Ends[engine.Far].Host.Why())
+	case host.OS != "windows":
+		return no("the far iperf3 runs on " + host.OS)
+	case !e.Path.Ceiling.Known():
+		return unseen("line speed: " + e.Path.Ceiling.Why())
+	case e.nearCeiling(dir) >= belowLink:
+		return no(fmt.Sprintf("%s of what the link can carry is used", percent(e.nearCeiling(dir))))
+	}
+	return holds(engine.Finding{
+		Severity: engine.SeverityLimit, Confidence: engine.Likely, Side: engine.Far, Core: -1,
+		Text:     "The far iperf3 is a Windows build: its Cygwin layer is likely slower than the network. Run `linerate serve` there.",
+		Short:    "the far iperf3 is a Windows build",
+		Evidence: e.from(dir),
+		Remedy:   []engine.Remedy{{Text: "linerate needs no such layer.", Temporary: "linerate serve"}},
+	})
+}
+
 // singleThreaded reports whether the far end says that it is an iperf3 with one thread
 // for all streams.
 func (e *Evidence) singleThreaded() bool {

@@ -1,6 +1,8 @@
 package diagnose
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,17 +24,57 @@ func answer(t *testing.T, code string, e Evidence, dir engine.Direction) ruling 
 	return ruling{}
 }
 
+// row asks one rule about one piece of evidence.
+type row struct {
+	code, name string
+	e          Evidence
+	dir        engine.Direction
+	want       State
+	text       string // part of the sentence, or of the reason
+}
+
+// Directions and sides as the rows write them.
+const (
+	up, down      = engine.Upload, engine.Download
+	local, farEnd = engine.Local, engine.Far
+)
+
 // Every rule has a row that holds, one that stays just below the line, and one whose
 // reading is missing: that one must say so and must not be taken for ruled out.
 func TestRules(t *testing.T) {
-	const up, down, local, farEnd = engine.Upload, engine.Download, engine.Local, engine.Far
-	tests := []struct {
-		code, name string
-		e          Evidence
-		dir        engine.Direction
-		want       State
-		text       string // part of the sentence, or of the reason
-	}{
+	seen := map[string]map[State]bool{}
+	for _, tt := range slices.Concat(coreRows(), physicalRows(), steeringRows(), withheldRows(), queueRows(), limitRows(), pathRows(), betweenRows(), platformRows()) {
+		got := answer(t, tt.code, tt.e, tt.dir)
+		said := got.why
+		if got.state == Holds {
+			said = got.finding.Text
+		}
+		if got.state != tt.want || !strings.Contains(said, tt.text) {
+			t.Errorf("%s, %s: got %v %q, want %v %q", tt.code, tt.name, got.state, said, tt.want, tt.text)
+		}
+		if got.state == Holds {
+			checkFinding(t, tt.code+", "+tt.name, got.finding)
+		} else if got.why == "" {
+			t.Errorf("%s, %s: %v without a reason", tt.code, tt.name, got.state)
+		}
+		if seen[tt.code] == nil {
+			seen[tt.code] = map[State]bool{}
+		}
+		seen[tt.code][got.state] = true
+	}
+	// These say nothing about a reading that could be missing.
+	informational := map[string]bool{FarUnknown: true, NoCause: true, Measuring: true}
+	for _, r := range rules {
+		if s := seen[r.code]; !s[Holds] || !s[RuledOut] || !s[Unseen] && !informational[r.code] {
+			t.Errorf("%s: the rows cover only %v", r.code, s)
+		}
+	}
+}
+
+// coreRows are the rules about cores and threads, pacing, the ramp, and the answers that
+// are no cause.
+func coreRows() []row {
+	return []row{
 		{LineRate, "9.41 of 9.415", base(rateOf(up, 9.41e9)), up, Holds,
 			"Line rate: 9.41 of 9.415 Gbit/s possible with MTU 1500; MTU 9000 would allow 9.90 Gbit/s."},
 		{LineRate, "just reached", base(rateOf(up, 9.28e9)), up, Holds, ""},
@@ -163,7 +205,7 @@ func TestRules(t *testing.T) {
 		{AskedRate, "-b 20M, 20.1 reached", base(rateOf(up, 20.1e6), func(e *Evidence) { e.Test.Spec.Bitrate = 20e6 }), up, Holds, "Your -b 20M"},
 		{AskedRate, "two of 2.5G", base(streams(2), rateOf(up, 4.9e9), func(e *Evidence) { e.Test.Spec.Bitrate = 2.5e9 }), up, Holds, "of 2 streams"},
 		{AskedRate, "96 % of it", base(rateOf(up, .96e9), func(e *Evidence) { e.Test.Spec.Bitrate = 1e9 }), up, RuledOut, "0.96 of 1.000"},
-		{AskedRate, "none given", base(), up, RuledOut, "no -b"},
+		{AskedRate, "none given", base(sender(up, nil)), up, RuledOut, "no -b"},
 		{AskedRate, "rate unknown", base(blindRate(up), func(e *Evidence) { e.Test.Spec.Bitrate = 1e6 }), up, Unseen, ""},
 
 		{Paced, "--fq-rate", base(rateOf(up, 28e6), func(e *Evidence) { e.Test.Spec.FQRate = 30e6 }), up, Holds, "Paced to 30.0 Mbit/s by your --fq-rate 30M"},
@@ -223,33 +265,6 @@ func TestRules(t *testing.T) {
 		{Measuring, "rate unknown", base(blindRate(up)), up, Holds, ""},
 		{Measuring, "old enough", base(), up, RuledOut, ""},
 	}
-	seen := map[string]map[State]bool{}
-	for _, tt := range tests {
-		got := answer(t, tt.code, tt.e, tt.dir)
-		said := got.why
-		if got.state == Holds {
-			said = got.finding.Text
-		}
-		if got.state != tt.want || !strings.Contains(said, tt.text) {
-			t.Errorf("%s, %s: got %v %q, want %v %q", tt.code, tt.name, got.state, said, tt.want, tt.text)
-		}
-		if got.state == Holds {
-			checkFinding(t, tt.code+", "+tt.name, got.finding)
-		} else if got.why == "" {
-			t.Errorf("%s, %s: %v without a reason", tt.code, tt.name, got.state)
-		}
-		if seen[tt.code] == nil {
-			seen[tt.code] = map[State]bool{}
-		}
-		seen[tt.code][got.state] = true
-	}
-	// These say nothing about a reading that could be missing.
-	informational := map[string]bool{FarUnknown: true, NoCause: true, Measuring: true}
-	for _, r := range rules {
-		if s := seen[r.code]; !s[Holds] || !s[RuledOut] || !s[Unseen] && !informational[r.code] {
-			t.Errorf("%s: the rows cover only %v", r.code, s)
-		}
-	}
 }
 
 // checkFinding checks what every finding owes its reader.
@@ -271,6 +286,93 @@ func checkFinding(t *testing.T, name string, f engine.Finding) {
 	}
 	if f.Severity >= engine.SeverityLimit && len(f.Evidence) == 0 {
 		t.Errorf("%s: no evidence", name)
+	}
+	if f.Severity >= engine.SeverityWarning && len(f.Remedy) == 0 && f.Code != StandStill {
+		t.Errorf("%s: a warning without a remedy", name)
+	}
+	if !slices.Contains(proofs, f.Proof) {
+		t.Errorf("%s: proof %q is none that anyone can run", name, f.Proof)
+	}
+	for _, r := range f.Remedy {
+		checkRemedy(t, name, f.Code, r)
+	}
+}
+
+var proofs = []engine.Proof{engine.ProofNone, engine.ProofAddStream, engine.ProofReverse, engine.ProofOneWay, engine.ProofCongestion,
+	engine.ProofRate95, engine.ProofPin, engine.ProofMTU, engine.ProofDiscard, engine.ProofUDP}
+
+// bufferRules are those that may advise on buffer sizes, or on a whole queue's length.
+var bufferRules = []string{Squeezed, BacklogDrops, QdiscDrops, DatagramBufferFull, MemoryPressure, ReceiveWindow, LockedBuffer, SendBuffer}
+
+// checkRemedy holds the promises about advice: no firewall is ever switched off, and
+// no profile of settings is sold where no rule about buffers holds.
+func checkRemedy(t *testing.T, name, code string, r engine.Remedy) {
+	t.Helper()
+	all := strings.ToLower(r.Text + " " + r.Temporary + " " + r.Persistent)
+	if r.Text == "" || strings.Contains(all, "%!") {
+		t.Errorf("%s: remedy %+v", name, r)
+	}
+	for _, never := range []string{"firewalld", "ufw", "iptables -f", "flush ruleset", "nft delete table inet filter", "systemctl stop", "service firewall stop", "pfctl -d"} {
+		if strings.Contains(all, never) {
+			t.Errorf("%s: advises %q: %+v", name, never, r)
+		}
+	}
+	if slices.Contains(bufferRules, code) {
+		return
+	}
+	for _, setting := range []string{"tcp_rmem", "tcp_wmem", "rmem_max", "wmem_max", "netdev_max_backlog", "default_qdisc", "netdev_budget"} {
+		if strings.Contains(all, setting) {
+			t.Errorf("%s: no buffer is too small, but it advises on %s: %+v", name, setting, r)
+		}
+	}
+}
+
+// Each rule of the project's list has its place.
+func TestEveryRuleOfTheList(t *testing.T) {
+	var want []string
+	for i := range 54 {
+		want = append(want, fmt.Sprintf("R%02d", i+1))
+	}
+	want = append(want, "R19b", "R44b", "R44c", "R45b", "R45c", "R46b")
+	have := map[string]bool{}
+	for _, r := range rules {
+		if have[r.code] {
+			t.Errorf("%s stands twice in the list", r.code)
+		}
+		have[r.code] = true
+		if r.title == "" || r.check == nil {
+			t.Errorf("%s: no title or no function", r.code)
+		}
+	}
+	for _, code := range want {
+		if !have[code] {
+			t.Errorf("no rule %s", code)
+		}
+	}
+}
+
+// What hides a finding exists, and no two findings hide each other, even by detours:
+// something is always left to show.
+func TestHiding(t *testing.T) {
+	by := map[string][]string{}
+	for _, r := range rules {
+		by[r.code] = r.hiddenBy
+	}
+	var visit func(code string, path []string)
+	visit = func(code string, path []string) {
+		if slices.Contains(path, code) {
+			t.Fatalf("findings hide each other: %v", append(path, code))
+		}
+		hiders, ok := by[code]
+		if !ok {
+			t.Fatalf("%v: no rule %s", path, code)
+		}
+		for _, h := range hiders {
+			visit(h, append(slices.Clone(path), code))
+		}
+	}
+	for code := range by {
+		visit(code, nil)
 	}
 }
 

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"strconv"
 
 	"linerate/engine"
 	"linerate/probes"
@@ -19,6 +20,8 @@ const (
 	// fighting is the least softirq share, and working the least user and system share,
 	// of a full core that both interrupts and a payload thread need.
 	fighting, working = 0.2, 0.3
+	// daemonBusy is how busy a core's ksoftirqd is when the core is full of packets.
+	daemonBusy = 0.8
 )
 
 // softIRQCore (R12): one core of the receiving end is full of handling packets.
@@ -29,62 +32,88 @@ func softIRQCore(e *Evidence, dir engine.Direction) ruling {
 	side := e.Receiver(dir)
 	cores, ok := e.cores(side).Get()
 	if !ok {
-		return unseen("cores: " + e.cores(side).Why())
+		return e.notSeen(side, "cores", e.cores(side).Why())
 	}
-	place := 0
-	idles := make([]float64, len(cores))
-	for i, c := range cores {
-		idles[i] = c.Idle
-		if c.SoftIRQ > cores[place].SoftIRQ {
-			place = i
-		}
-	}
-	hot := cores[place]
-	middleIdle, _ := middle(idles)
+	hot, middleIdle := e.hottest(side, cores)
+	daemon, helping := e.packetDaemon(side, hot.Core)
 	rx := e.netRxShare(side, hot.Core)
 	switch {
+	case helping: // its time counts as system time: the softirq share says nothing
 	case hot.SoftIRQ < handling || hot.Idle > leftOver:
 		return no(fmt.Sprintf("core %d spends %s in softirq, %s idle", hot.Core, percent(hot.SoftIRQ), percent(hot.Idle)))
-	case middleIdle < othersIdle:
-		return no("the other cores are busy too")
 	case rx.Known() && rx.Value < mostPackets:
 		return no(fmt.Sprintf("core %d takes only %s of the received packets", hot.Core, percent(rx.Value)))
 	}
+	if middleIdle < othersIdle {
+		return no("the other cores are busy too")
+	}
+	if e.walksRules(side) && e.isRouter(side) {
+		return no("the core works through the firewall's rules")
+	}
 	where, free := e.where(side), freeBeside(cores, hot.Core)
-	return holds(engine.Finding{
-		Severity: engine.SeverityLimit, Confidence: engine.Sure, Side: side, Core: hot.Core,
-		Text: sentence(fmt.Sprintf("%score %d is full of packet receive (%s in softirq) while %s: spread the interrupts over all cores; more streams will hardly help.",
-			where, hot.Core, percent(hot.SoftIRQ), sitIdle(free))),
-		Short: fmt.Sprintf("%score %d full of softirq (%s)", where, hot.Core, percent(hot.SoftIRQ)),
+	does := percent(hot.SoftIRQ) + " in softirq"
+	f := engine.Finding{
+		Severity: engine.SeverityLimit, Confidence: engine.Sure, Side: e.side(side), Core: hot.Core,
 		Evidence: e.from(dir,
 			e.share(fmt.Sprintf("core %d softirq", hot.Core), hot.SoftIRQ, side),
 			e.share(fmt.Sprintf("core %d busy", hot.Core), hot.Busy(), side),
 			e.share("median core idle", middleIdle, side)),
 		Remedy: e.spreadInterrupts(side, len(cores)),
-	})
+	}
+	if helping {
+		does = fmt.Sprintf("%s %s", daemon.Name, percent(daemon.Busy()))
+		f.Evidence = append(f.Evidence, e.share("thread "+daemon.Name, daemon.Busy(), side))
+	}
+	f.Text = sentence(fmt.Sprintf("%score %d is full of packet receive (%s) while %s: spread the interrupts over all cores; more streams will hardly help.",
+		where, hot.Core, does, sitIdle(free)))
+	f.Short = fmt.Sprintf("%score %d full of softirq (%s)", where, hot.Core, percent(max(hot.SoftIRQ, daemon.Busy())))
+	return holds(f)
+}
+
+// hottest gives the core with most packet handling, and the median idle share of all. A
+// core whose ksoftirqd works goes first.
+func (e *Evidence) hottest(side engine.Side, cores []probes.CoreLoad) (hot probes.CoreLoad, middleIdle float64) {
+	idles := make([]float64, len(cores))
+	hot = cores[0]
+	for i, c := range cores {
+		idles[i] = c.Idle
+		if c.SoftIRQ > hot.SoftIRQ {
+			hot = c
+		}
+	}
+	for _, c := range cores {
+		if _, helping := e.packetDaemon(side, c.Core); helping {
+			hot = c
+		}
+	}
+	middleIdle, _ = middle(idles)
+	return hot, middleIdle
+}
+
+// packetDaemon gives the ksoftirqd of a core, and whether it fills it: packets come
+// faster than interrupts can handle them.
+func (e *Evidence) packetDaemon(side engine.Side, core int) (t probes.ThreadLoad, full bool) {
+	name := "ksoftirqd/" + strconv.Itoa(core)
+	for _, t := range e.end(side).Others.Value {
+		if t.Name == name {
+			return t, t.Busy() >= daemonBusy
+		}
+	}
+	return t, false
 }
 
 // spreadInterrupts lists how packets get onto more cores: more queues where the card
 // has them, else steering by the kernel.
 func (e *Evidence) spreadInterrupts(side engine.Side, cores int) []engine.Remedy {
-	nic := e.Ends[side].NIC.Value.Name
-	if nic == "" {
-		nic = "IF"
-	}
-	steer := engine.Remedy{
-		Text: "Let the kernel hand received packets to all cores (RPS).",
-		Temporary: fmt.Sprintf("echo %s > /sys/class/net/%s/queues/rx-0/rps_cpus; sysctl -w net.core.rps_sock_flow_entries=32768; echo 32768 > /sys/class/net/%s/queues/rx-0/rps_flow_cnt",
-			cpuMask(cores), nic, nic),
-	}
-	if queues, ok := e.Ends[side].NIC.Value.RxQueues.Get(); ok && queues == 1 {
+	sys := e.system(side)
+	steer := sys.steering(cores)
+	if queues, ok := e.queues(side).Get(); ok && queues == 1 {
 		return []engine.Remedy{steer}
 	}
 	return []engine.Remedy{
-		{
-			Text:       "Use one receive queue per core, each interrupting its own.",
-			Temporary:  fmt.Sprintf("ethtool -L %s combined %d", nic, cores),
-			Persistent: "irqbalance, or a service that sets /proc/irq/N/smp_affinity_list; not both",
-		},
+		sys.do("Use one receive queue per core, each interrupting its own.",
+			fmt.Sprintf("ethtool -L %s combined %d", sys.card, cores),
+			"irqbalance, or a service that sets /proc/irq/N/smp_affinity_list; not both"),
 		steer,
 	}
 }
@@ -116,7 +145,8 @@ func sharedCore(e *Evidence, dir engine.Direction) ruling {
 			continue
 		}
 		c, ok := coreByNumber(cores, r.Value.Core)
-		if ok && c.Busy() >= full && c.SoftIRQ+c.IRQ >= fighting && c.User+c.System >= working && freeBeside(cores, c.Core) > 0 {
+		if ok && c.Busy() >= full && c.SoftIRQ+c.IRQ >= fighting && c.User+c.System >= working && freeBeside(cores, c.Core) > 0 &&
+			e.interrupted(side, c.Core) != ownsNone {
 			return holds(e.sharedFinding(dir, side, r.Value, c))
 		}
 	}
@@ -124,6 +154,28 @@ func sharedCore(e *Evidence, dir engine.Direction) ruling {
 		return unseen(missing)
 	}
 	return no("no payload thread shares a full core with interrupts")
+}
+
+// ownership tells whether a core serves an interrupt of the interface.
+type ownership uint8
+
+const (
+	ownsUnknown ownership = iota
+	ownsNone
+	ownsOne
+)
+
+func (e *Evidence) interrupted(side engine.Side, core int) ownership {
+	queues, ok := e.end(side).Vitals.Queues.Get()
+	if !ok || len(queues) == 0 {
+		return ownsUnknown
+	}
+	for _, q := range queues {
+		if q.Core == core || q.Core < 0 {
+			return ownsOne
+		}
+	}
+	return ownsNone
 }
 
 func (e *Evidence) sharedFinding(dir engine.Direction, side engine.Side, t Thread, c probes.CoreLoad) engine.Finding {
@@ -144,6 +196,10 @@ func (e *Evidence) sharedFinding(dir engine.Direction, side engine.Side, t Threa
 			e.share("thread "+t.Name, t.Busy(), side)),
 		Remedy: []engine.Remedy{{Text: "Keep the thread off the interrupts' core."}},
 	}
+	if e.interrupted(side, c.Core) == ownsOne {
+		f.Confidence = engine.Sure
+	}
+	f.Proof = engine.ProofPin
 	if side == engine.Local && e.Test.Spec.Streams == 1 {
 		cores := e.cores(side).Or(nil)
 		for _, other := range cores {
@@ -154,4 +210,64 @@ func (e *Evidence) sharedFinding(dir engine.Direction, side engine.Side, t Threa
 		}
 	}
 	return f
+}
+
+// crowdedCore (R13b): a payload thread does not get all of a full core while others are
+// free. It is what pinning both ends, or a thread and another program, to one core does.
+func crowdedCore(e *Evidence, dir engine.Direction) ruling {
+	var missing ruling
+	for _, side := range []engine.Side{e.Sender(dir), e.Receiver(dir)} {
+		cores, ok := e.cores(side).Get()
+		r := e.busiest(side, dir, side == e.Sender(dir))
+		if !ok || !r.Known() {
+			if missing.state != Unseen {
+				missing = e.notSeen(side, "cores and threads", orElse(e.cores(side).Why(), r.Why()))
+			}
+			continue
+		}
+		t := r.Value
+		c, ok := coreByNumber(cores, t.Core)
+		if !ok || c.Busy() < full || t.Busy() < takesPart || t.Busy() >= full || freeBeside(cores, c.Core) == 0 {
+			continue
+		}
+		does, where := "receiving", e.where(side)
+		if t.Sends {
+			does = "sending"
+		}
+		f := engine.Finding{
+			Severity: engine.SeverityLimit, Confidence: engine.Likely, Side: e.side(side), Core: c.Core,
+			Text: sentence(fmt.Sprintf("%score %d is full, and the %s thread gets only %s of it while %s: pin it elsewhere, or nowhere.",
+				where, c.Core, does, percent(t.Busy()), sitIdle(freeBeside(cores, c.Core)))),
+			Short: fmt.Sprintf("%score %d full, shared by %s", where, c.Core, does),
+			Proof: engine.ProofPin,
+			Evidence: e.from(dir, e.share("thread "+t.Name, t.Busy(), side),
+				e.share(fmt.Sprintf("core %d busy", c.Core), c.Busy(), side)),
+			Remedy: []engine.Remedy{{Text: "Bind the thread to a free core, or drop the binding."}},
+		}
+		if e.pairedOn(c.Core) || e.Test.Spec.Affinity == c.Core {
+			f.Confidence = engine.Sure
+		}
+		return holds(f)
+	}
+	if missing.state == Unseen {
+		return missing
+	}
+	return no("no payload thread shares a full core")
+}
+
+// pairedOn reports whether a sending and a receiving thread work on the same core of this
+// computer.
+func (e *Evidence) pairedOn(core int) bool {
+	if !e.maybeOneComputer() {
+		return false
+	}
+	var sends, receives bool
+	for _, side := range []engine.Side{engine.Local, engine.Far} {
+		for _, t := range e.Ends[side].Threads.Value {
+			if t.Core == core && t.Busy() >= takesPart/2 {
+				sends, receives = sends || t.Sends, receives || !t.Sends
+			}
+		}
+	}
+	return sends && receives
 }

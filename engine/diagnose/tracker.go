@@ -1,7 +1,6 @@
 package diagnose
 
 import (
-	"slices"
 	"time"
 
 	"linerate/engine"
@@ -119,46 +118,14 @@ func (s *sighting) note(at time.Duration, f engine.Finding, settle time.Duration
 
 // verdict picks what shows for one direction.
 func (t *Tracker) verdict(at time.Duration, e *Evidence, dir engine.Direction) engine.Verdict {
-	var shown []*sighting
+	var shown []candidate
 	for _, s := range t.dirs[dir] {
-		if s.shows && !t.explained(s, dir) {
-			shown = append(shown, s)
+		if s.shows {
+			shown = append(shown, candidate{s.finding, s.rank})
 		}
 	}
 	if len(shown) == 0 {
 		return engine.Verdict{Dir: dir, Main: measuringFinding(e, dir, at)}
 	}
-	slices.SortFunc(shown, func(a, b *sighting) int {
-		if a.rank != b.rank {
-			return a.rank - b.rank
-		}
-		return int(a.finding.Side) - int(b.finding.Side)
-	})
-	// What is asked only when nothing else holds is not said beside what still shows.
-	if others := slices.DeleteFunc(slices.Clone(shown), func(s *sighting) bool { return rules[s.rank].last }); len(others) > 0 {
-		shown = others
-	}
-	first := 0
-	for i, s := range shown {
-		if s.finding.Confidence > shown[first].finding.Confidence {
-			first = i
-		}
-	}
-	v := engine.Verdict{Dir: dir, Main: shown[first].finding}
-	for i, s := range shown {
-		if i != first {
-			v.Also = append(v.Also, s.finding)
-		}
-	}
-	return v
-}
-
-// explained reports whether the cause of s shows.
-func (t *Tracker) explained(s *sighting, dir engine.Direction) bool {
-	for _, other := range t.dirs[dir] {
-		if other.shows && slices.Contains(rules[s.rank].hiddenBy, other.finding.Code) {
-			return true
-		}
-	}
-	return false
+	return choose(dir, shown)
 }

@@ -235,21 +235,3 @@ func TestJudge(t *testing.T) {
 		}
 	}
 }
-
-// Codes are unique and hiddenBy names rules that exist.
-func TestRuleList(t *testing.T) {
-	known := map[string]bool{}
-	for _, r := range rules {
-		if known[r.code] {
-			t.Errorf("%s stands twice in the list", r.code)
-		}
-		known[r.code] = true
-	}
-	for _, r := range rules {
-		for _, code := range r.hiddenBy {
-			if !known[code] || code == r.code {
-				t.Errorf("%s is hidden by %s, which is no other rule", r.code, code)
-			}
-		}
-	}
-}

@@ -1,0 +1,157 @@
+package diagnose
+
+import (
+	"fmt"
+	"slices"
+
+	"linerate/engine"
+	"linerate/engine/unit"
+	"linerate/probes"
+)
+
+const (
+	// busRoom is how much more than the link a bus must carry not to be the limit, and
+	// busUsed the part of the bus from which it may be.
+	busRoom, busUsed = 1.05, 0.75
+	// starvedWay is how many times slower the receiving direction is where PCIe power
+	// saving bites.
+	starvedWay = 3
+	// restingCores is the busiest core's share up to which a computer is otherwise idle.
+	restingCores = 0.9
+)
+
+// busCeiling (R04): the card sits in a slot that carries less than the link.
+func busCeiling(e *Evidence, dir engine.Direction) ruling {
+	return e.eachComputer(func(side engine.Side) ruling {
+		bus, ok := e.end(side).Adapter.PCIe.Get()
+		if !ok {
+			return e.notSeen(side, "PCIe", e.end(side).Adapter.PCIe.Why())
+		}
+		c, ok := e.capacity(side).Get()
+		if !ok {
+			return e.notSeen(side, "line speed", e.capacity(side).Why())
+		}
+		slot := pcie(bus.GTps, bus.Lanes)
+		if bus.Usable <= 0 || bus.Usable >= busRoom*c {
+			return no(fmt.Sprintf("%s carries %s", slot, unit.Rate(bus.Usable)))
+		}
+		f := engine.Finding{
+			Severity: engine.SeverityWarning, Confidence: engine.Sure, Side: e.side(side), Core: -1,
+			Text: fmt.Sprintf("The %scard sits in %s: about %s usable, the link wants %s.",
+				e.where(side), slot, unit.Rate(bus.Usable), unit.Rate(c)),
+			Short: fmt.Sprintf("PCIe slot carries only %s", bare(bus.Usable)),
+			Proof: engine.ProofAddStream,
+			Evidence: e.from(dir, e.fact("PCIe usable", bus.Usable, "bit/s", side), e.fact("PCIe lanes", float64(bus.Lanes), "", side),
+				e.fact("PCIe transfers per lane", bus.GTps*1e9, "1/s", side), e.fact("goodput possible", c, "bit/s", side)),
+			Remedy: []engine.Remedy{e.system(side).say("Move the card to a faster slot, or raise the slot's link speed in the firmware set-up. Ports of one card share its slot.")},
+		}
+		if bus.MaxLane > bus.Lanes || bus.MaxGTps > bus.GTps {
+			f.Text += fmt.Sprintf(" It could do %s.", pcie(bus.MaxGTps, bus.MaxLane))
+		}
+		if e.Test.Idle {
+			f.Confidence = engine.Likely
+			return holds(f)
+		}
+		g, ok := e.flow(dir).Rate.Get()
+		switch {
+		case !ok:
+			return unseen("rate: " + e.flow(dir).Rate.Why())
+		case g < busUsed*bus.Usable:
+			return no(fmt.Sprintf("only %s that %s carries are used", ofRate(g, bus.Usable), slot))
+		}
+		cores, ok := e.cores(side).Get()
+		if top := spreadOf(cores).top; ok && top.Busy() >= full {
+			return no(fmt.Sprintf("%score %d is full: CPU first", e.where(side), top.Core))
+		}
+		if !ok {
+			f.Confidence = engine.Likely
+		}
+		return holds(f)
+	})
+}
+
+// generations are PCI Express by its transfers per second and lane, 10^9.
+var generations = map[float64]string{2.5: "1.0", 5: "2.0", 8: "3.0", 16: "4.0", 32: "5.0", 64: "6.0"}
+
+// pcie names a slot as people do: "PCIe 2.0 x4".
+func pcie(gtps float64, lanes int) string {
+	if g, ok := generations[gtps]; ok {
+		return fmt.Sprintf("PCIe %s x%d", g, lanes)
+	}
+	return fmt.Sprintf("PCIe at %s GT/s x%d", digits(gtps, 2), lanes)
+}
+
+// capacity is the payload that the link of one end could carry: the path's ceiling, or
+// that of the end's own interface.
+func (e *Evidence) capacity(side engine.Side) probes.Reading[float64] {
+	if c, ok := e.Path.Ceiling.Get(); ok {
+		return probes.Got(c.Bps)
+	}
+	nic, ok := e.end(side).NIC.Get()
+	if !ok {
+		return probes.Unknown[float64](e.end(side).NIC.Status, e.end(side).NIC.Why())
+	}
+	speed, ok := nic.SpeedBps.Get()
+	if !ok {
+		return probes.Unknown[float64](nic.SpeedBps.Status, nic.SpeedBps.Why())
+	}
+	return probes.Got(NewCeiling(speed, Framing{MTU: nic.MTU.Or(1500), Family: 4, Timestamps: true}).Bps)
+}
+
+// sleepers are the drivers whose cards are known to lose their receive rate to ASPM.
+var sleepers = []string{"r8169", "r8125", "r8168", "igc", "atlantic"}
+
+// sleepyBus (R05): PCIe power saving slows the receive path of a card.
+func sleepyBus(e *Evidence, dir engine.Direction) ruling {
+	side := e.Receiver(dir)
+	nic, ok := e.end(side).NIC.Get()
+	if !ok {
+		return e.notSeen(side, "interface", e.end(side).NIC.Why())
+	}
+	driver, ok := nic.Driver.Get()
+	switch {
+	case !ok:
+		return e.notSeen(side, "driver", nic.Driver.Why())
+	case !slices.Contains(sleepers, driver):
+		return no(driver + " is not known for it")
+	}
+	aspm, ok := e.end(side).Adapter.ASPM.Get()
+	switch {
+	case !ok:
+		return e.notSeen(side, "ASPM", e.end(side).Adapter.ASPM.Why())
+	case !aspm:
+		return no("ASPM is off")
+	}
+	in, ok := e.flow(dir).Rate.Get()
+	if !ok {
+		return unseen("rate: " + e.flow(dir).Rate.Why())
+	}
+	out, ok := e.other(dir).Get()
+	switch {
+	case !ok:
+		return unseen("the other direction: " + e.other(dir).Why())
+	case out <= starvedWay*in:
+		return no(fmt.Sprintf("it receives %s and sends %s", unit.Rate(in), unit.Rate(out)))
+	}
+	cores, ok := e.cores(side).Get()
+	if top := spreadOf(cores).top; ok && top.Busy() >= restingCores {
+		return no(fmt.Sprintf("%score %d is %s busy", e.where(side), top.Core, percent(top.Busy())))
+	}
+	sys := e.system(side)
+	f := engine.Finding{
+		Severity: engine.SeverityWarning, Confidence: engine.Sure, Side: e.side(side), Core: -1,
+		Text: fmt.Sprintf("PCIe power saving (ASPM) slows the receive path of %s%s (%s): %s in, %s out.",
+			e.where(side), nic.Name, driver, unit.Rate(in), unit.Rate(out)),
+		Short: "PCIe power saving slows receiving",
+		Proof: engine.ProofReverse,
+		Evidence: e.from(dir, e.fact("ASPM on", 1, "", side),
+			engine.Evidence{Name: "goodput the other way", Value: out, Unit: "bit/s", Side: engine.Local}),
+		Remedy: []engine.Remedy{sys.do("Switch ASPM off for this card.",
+			fmt.Sprintf("echo 0 > /sys/class/net/%s/device/link/l1_aspm", sys.card),
+			"kernel command line: pcie_aspm.policy=performance")},
+	}
+	if !ok {
+		f.Confidence = engine.Likely
+	}
+	return holds(f)
+}

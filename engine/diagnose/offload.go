@@ -1,0 +1,248 @@
+package diagnose
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"linerate/engine"
+	"linerate/engine/unit"
+	"linerate/probes"
+)
+
+const (
+	// smallSkb is the mean size of what passes the stack, in MTUs, up to which nothing
+	// joins packets. tinySkb is the size from which most of it cannot be this test's.
+	smallSkb, tinySkb = 1.2, 0.3
+	// hotCore is the load from which the packet rate can be what costs speed.
+	hotCore = 0.7
+)
+
+// offloadsOff (R25): segmentation or receive offload is switched off, so every packet
+// costs a trip through the stack.
+func offloadsOff(e *Evidence, dir engine.Direction) ruling {
+	var missing ruling
+	for _, side := range []engine.Side{e.Sender(dir), e.Receiver(dir)} {
+		v := e.packetByPacket(dir, side)
+		switch {
+		case v.state == Holds:
+			return v
+		case v.state == Unseen && missing.state != Unseen:
+			missing = v
+		}
+	}
+	if missing.state == Unseen {
+		return missing
+	}
+	return no("the offloads are on, or cost nothing")
+}
+
+func (e *Evidence) packetByPacket(dir engine.Direction, side engine.Side) ruling {
+	nic, ok := e.end(side).NIC.Get()
+	if !ok {
+		return e.notSeen(side, "offloads", e.end(side).NIC.Why())
+	}
+	off, unknown := e.switchedOff(dir, side, nic)
+	switch {
+	case len(off) == 0 && unknown != "":
+		return e.notSeen(side, "offloads", unknown)
+	case len(off) == 0:
+		return no("the offloads are on")
+	}
+	sys := e.system(side)
+	f := engine.Finding{
+		Severity: engine.SeverityWarning, Confidence: engine.Sure, Side: e.side(side), Core: -1,
+		Short: fmt.Sprintf("%soffload off: %s", e.where(side), strings.Join(off, ", ")),
+	}
+	for _, name := range off {
+		f.Evidence = append(f.Evidence, e.fact(name+" off", 1, "", side))
+	}
+	onPurpose := sys.keepsOffloadsOff() || e.queueManager(side)
+	if onPurpose {
+		f.Severity = engine.SeverityLimit
+		f.Remedy = []engine.Remedy{sys.say("Firewalls and routers that manage queues keep offloads off on purpose: measure through it, not at it.")}
+	} else {
+		f.Remedy = []engine.Remedy{sys.offloads(off)}
+		if nic.Driver.Value == "vmxnet3" {
+			f.Remedy = append(f.Remedy, sys.say("On vmxnet3 tso has also been seen to hurt: try both."))
+		}
+	}
+	names := strings.ToUpper(strings.Join(off, ", "))
+	if e.Test.Idle {
+		f.Confidence = engine.Likely
+		f.Text = fmt.Sprintf("%s of %s%s is off: every packet will cost a trip through the stack.", names, e.where(side), nic.Name)
+		return holds(f)
+	}
+	return e.packetsCost(dir, side, names, nic, f)
+}
+
+// switchedOff lists the offloads that matter in a direction and could be on: tso and gso
+// where it sends, gro where it receives.
+func (e *Evidence) switchedOff(dir engine.Direction, side engine.Side, nic probes.NIC) (off []string, unknown string) {
+	type offload struct {
+		name string
+		on   probes.Reading[bool]
+	}
+	list := []offload{{"gro", nic.Offloads.GRO}}
+	if side == e.Sender(dir) {
+		list = []offload{{"tso", nic.Offloads.TSO}, {"gso", nic.Offloads.GSO}}
+		if e.Test.SameHost {
+			list = append(list, offload{"gro", nic.Offloads.GRO})
+		}
+	}
+	for _, o := range list {
+		on, ok := o.on.Get()
+		switch {
+		case !ok:
+			unknown = o.on.Why()
+		case !on && !slices.Contains(e.end(side).Adapter.Fixed, o.name):
+			off = append(off, o.name)
+		}
+	}
+	return off, unknown
+}
+
+// queueManager reports a router that manages queues: it needs packets one by one.
+func (e *Evidence) queueManager(side engine.Side) bool {
+	if !e.isRouter(side) {
+		return false
+	}
+	return slices.ContainsFunc(e.end(side).Vitals.Qdiscs.Value, func(q probes.Qdisc) bool {
+		return q.Kind == "cake" || q.RateBps > 0 && (q.Kind == "htb" || q.Kind == "hfsc" || q.Kind == "fq_codel")
+	})
+}
+
+// packetsCost checks that packets go through the stack one by one and that this heats a
+// core.
+func (e *Evidence) packetsCost(dir engine.Direction, side engine.Side, names string, nic probes.NIC, f engine.Finding) ruling {
+	g, ok := e.flow(dir).Rate.Get()
+	if !ok {
+		return unseen("rate: " + e.flow(dir).Rate.Why())
+	}
+	rows, ok := e.end(side).Vitals.Softnet.Get()
+	if !ok {
+		return e.notSeen(side, "softnet", e.end(side).Vitals.Softnet.Why())
+	}
+	processed := 0.0
+	for _, r := range rows {
+		processed += float64(r.Processed)
+	}
+	rate := e.perSecond(side, probes.Got(processed))
+	mtu, known := nic.MTU.Get()
+	switch {
+	case !rate.Known():
+		return e.notSeen(side, "softnet", rate.Why())
+	case rate.Value <= 0 || !known:
+		return e.notSeen(side, "packet sizes", nic.MTU.Why())
+	}
+	size := g / 8 / rate.Value / float64(mtu)
+	if size > smallSkb || size < tinySkb {
+		return no(fmt.Sprintf("the stack handles %s at a time, MTU %d", unit.Bytes(uint64(g/8/rate.Value)), mtu))
+	}
+	cores, ok := e.cores(side).Get()
+	top := spreadOf(cores).top
+	switch {
+	case !ok:
+		f.Confidence = engine.Likely
+	case top.Busy() < hotCore:
+		return no(fmt.Sprintf("the busiest %score is only %s busy", e.where(side), percent(top.Busy())))
+	default:
+		f.Evidence = append(f.Evidence, e.share(fmt.Sprintf("core %d busy", top.Core), top.Busy(), side))
+	}
+	f.Text = fmt.Sprintf("%s of %s%s is off: %s packets a second go through the stack one by one.", names, e.where(side), nic.Name, unit.Count(rate.Value))
+	f.Evidence = append(e.from(dir, e.vital("packets through the stack", rate.Value, "1/s", side)), f.Evidence...)
+	return holds(f)
+}
+
+// offloads switches offloads on.
+func (s system) offloads(names []string) engine.Remedy {
+	args, links, nm, plan := "", []string(nil), []string(nil), []string(nil)
+	for _, n := range names {
+		args += n + " on "
+		nm = append(nm, "ethtool.feature-"+n+" on")
+		switch n {
+		case "tso":
+			links = append(links, "TCPSegmentationOffload=yes")
+			plan = append(plan, fmt.Sprintf("netplan set ethernets.%s.tcp-segmentation-offload=true", s.nic))
+		case "gso":
+			links = append(links, "GenericSegmentationOffload=yes")
+			plan = append(plan, fmt.Sprintf("netplan set ethernets.%s.generic-segmentation-offload=true", s.nic))
+		case "gro":
+			links = append(links, "GenericReceiveOffload=yes")
+			plan = append(plan, fmt.Sprintf("netplan set ethernets.%s.generic-receive-offload=true", s.nic))
+		}
+	}
+	r := s.ethtool("Switch the offloads on.", "-K", strings.TrimSpace(args), strings.Join(links, ", "), strings.Join(nm, " "))
+	if s.family == netplanLinux {
+		r.Persistent = strings.Join(plan, "; ") + "; netplan apply"
+	}
+	return r
+}
+
+// mergingForwarder (R26): large receive offload joins packets that are to be forwarded,
+// and they cannot be cut again.
+func mergingForwarder(e *Evidence, dir engine.Direction) ruling {
+	return e.eachComputer(func(side engine.Side) ruling {
+		nic, ok := e.end(side).NIC.Get()
+		if !ok {
+			return e.notSeen(side, "interface", e.end(side).NIC.Why())
+		}
+		lro, ok := nic.Offloads.LRO.Get()
+		switch {
+		case !ok:
+			return e.notSeen(side, "LRO", nic.Offloads.LRO.Why())
+		case !lro:
+			return no("LRO is off")
+		}
+		forward, known := e.forwards(side, nic)
+		switch {
+		case !known:
+			return e.notSeen(side, "forwarding", "neither ip_forward nor the chain of devices was read")
+		case forward == "":
+			return no("LRO is on, but nothing is forwarded here")
+		}
+		sys := e.system(side)
+		return holds(engine.Finding{
+			Severity: engine.SeverityWarning, Confidence: engine.Likely, Side: e.side(side), Core: -1,
+			Text: fmt.Sprintf("LRO of %s%s breaks TCP that is forwarded (%s): GRO does the same without harm.",
+				e.where(side), nic.Name, forward),
+			Short:    e.where(side) + "LRO breaks forwarded TCP",
+			Evidence: e.from(dir, e.fact("LRO on", 1, "", side)),
+			Remedy: []engine.Remedy{sys.ethtool("Use GRO instead of LRO.", "-K", "lro off gro on",
+				"LargeReceiveOffload=no, GenericReceiveOffload=yes", "ethtool.feature-lro off ethtool.feature-gro on")},
+		})
+	})
+}
+
+// forwards says how an end forwards what its interface receives, "" when it does not.
+func (e *Evidence) forwards(side engine.Side, nic probes.NIC) (how string, known bool) {
+	end := &e.Ends[e.side(side)]
+	if s, ok := end.Settings["net.ipv4.ip_forward"].Get(); ok {
+		known = true
+		if strings.TrimSpace(s.Value) == "1" {
+			return "ip_forward is on", true
+		}
+	}
+	if router, ok := end.Firewall.Router.Get(); ok {
+		known = true
+		if router {
+			return "it routes for others", true
+		}
+	}
+	for _, l := range end.Adapter.Chain {
+		known = true
+		if l.Kind == "bridge" || l.Kind == "macvlan" || l.Kind == "macvtap" {
+			return fmt.Sprintf("%s is a %s", l.Name, l.Kind), true
+		}
+	}
+	if nic.Kind.Value == "bridge" || nic.Kind.Value == "macvlan" {
+		return "it is a port of a " + nic.Kind.Value, true
+	}
+	return "", known
+}
+
+// isRouter reports whether an end forwards for others.
+func (e *Evidence) isRouter(side engine.Side) bool {
+	router, _ := e.end(side).Firewall.Router.Get()
+	return router || e.system(side).family == openWrtLinux
+}
