@@ -82,6 +82,8 @@ type conductor struct {
 	// Seen.
 	facts     chan facts
 	sight     sight
+	newVitals chan probes.Vitals
+	vitals    vitals
 	roof      probes.Reading[diagnose.Ceiling]
 	tracker   *diagnose.Tracker
 	verdicts  []engine.Verdict
@@ -105,7 +107,7 @@ type conductor struct {
 	seq      uint64
 	changed  bool // publish before waiting again
 
-	nextTick, nextLoad, nextPublish, nextHost time.Time
+	nextTick, nextLoad, nextVitals, nextPublish, nextHost time.Time
 
 	// The end.
 	done     bool      // nothing runs because a test has ended by itself, or has failed
@@ -125,18 +127,19 @@ type attempt struct {
 func newConductor(ctx context.Context, s *Session) *conductor {
 	now := time.Now()
 	c := &conductor{
-		Session:  s,
-		ctx:      ctx,
-		begin:    now,
-		opened:   make(chan attempt, 1),
-		ended:    make(chan engine.Result, 1),
-		facts:    make(chan facts, 1),
-		spec:     s.cfg.Spec,
-		want:     s.cfg.Spec,
-		history:  newHistory(),
-		tracker:  diagnose.NewTracker(),
-		peer:     engine.Peer{Host: s.cfg.Spec.Host},
-		nextTick: now, nextLoad: now, nextPublish: now, nextHost: now,
+		Session:   s,
+		ctx:       ctx,
+		begin:     now,
+		opened:    make(chan attempt, 1),
+		ended:     make(chan engine.Result, 1),
+		facts:     make(chan facts, 1),
+		newVitals: make(chan probes.Vitals, 1),
+		spec:      s.cfg.Spec,
+		want:      s.cfg.Spec,
+		history:   newHistory(),
+		tracker:   diagnose.NewTracker(),
+		peer:      engine.Peer{Host: s.cfg.Spec.Host},
+		nextTick:  now, nextLoad: now, nextVitals: now, nextPublish: now, nextHost: now,
 	}
 	c.sight.threads = map[int]probes.ThreadLoad{}
 	return c
@@ -184,6 +187,8 @@ func (c *conductor) loop(interrupted <-chan struct{}) {
 			c.onEnded(r)
 		case f := <-c.facts:
 			c.onFacts(f)
+		case v := <-c.newVitals:
+			c.onVitals(v)
 		case <-interrupted:
 			interrupted = nil
 			c.interrupt()
@@ -236,6 +241,9 @@ func (c *conductor) onTick(now time.Time) {
 	frozen := c.stage == idle && c.done
 	if !frozen && reached(&c.nextLoad, loadEvery, now) {
 		c.load(now)
+	}
+	if !frozen && reached(&c.nextVitals, vitalsEvery, now) {
+		c.readVitals()
 	}
 	if !frozen && reached(&c.nextHost, hostEvery, now) {
 		c.look()

@@ -79,6 +79,7 @@ func (c *conductor) ends(now time.Time, why string) [2]diagnose.End {
 	if route, ok := c.sight.route.Get(); ok {
 		near.NIC = route.NIC
 	}
+	c.sharpen(&near, c.begin.Add(c.step.seg.Start), now)
 	if c.peer.Loopback {
 		far.Host, far.NIC = near.Host, near.NIC
 	}

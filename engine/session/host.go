@@ -15,6 +15,7 @@ const lookWithin = 5 * time.Second
 type facts struct {
 	host    probes.Host
 	route   probes.Reading[probes.Route] // to the server; not read before there is an address
+	statics statics
 	sshLink bool
 }
 
@@ -35,7 +36,7 @@ func (c *conductor) look() {
 		return
 	}
 	c.sight.looking, c.sight.again = true, false
-	server, ssh, src := c.peer.Addr.Addr(), c.cfg.SSHClient, c.cfg.Host
+	server, ssh, src, evidence := c.peer.Addr.Addr(), c.cfg.SSHClient, c.cfg.Host, c.cfg.Evidence
 	c.wg.Go(func() {
 		ctx, cancel := context.WithTimeout(c.ctx, lookWithin)
 		defer cancel()
@@ -44,6 +45,7 @@ func (c *conductor) look() {
 			f.route = src.Route(ctx, server)
 			f.sshLink = ssh.IsValid() && sameLink(f.route, src.Route(ctx, ssh))
 		}
+		f.statics = readStatics(ctx, evidence, f.route.Value.NIC.Value.Name)
 		select {
 		case c.facts <- f:
 		case <-c.ctx.Done():

@@ -15,6 +15,9 @@ import (
 type Config struct {
 	Spec engine.Spec       // the first step; its Defaults are filled in
 	Host engine.HostSource // this computer; Load is called by one goroutine, Host and Route by another
+	// Evidence reads more of this computer for the rules; nil: they do without. Vitals is
+	// called by one goroutine at a time.
+	Evidence engine.EvidenceSource
 
 	Start Starter     // opens tests; nil: engine/iperf
 	Agent string      // what the server is told about this program: "linerate 0.1"
