@@ -39,21 +39,11 @@ type links interface {
 func New() *Reader { return newReader("/", nfnl.Kernel{}, rtnl.Kernel{}) }
 
 // NewAt reads the fixture tree at dir: proc and sys, netfilter.json in the format of
-// nfnl.Saved and netlink.json in that of rtnl.Saved.
+// nfnl.Saved and netlink.json in that of rtnl.Saved. The two files are read at every
+// question, for a fixture may change.
 func NewAt(dir string) *Reader {
-	root := os.DirFS(dir)
-	r := newReader(dir, nil, nil)
-	saved, err := nfnl.ReadSaved(root)
-	r.filter = saved
-	if err != nil {
-		r.filter = unreadable{err}
-	}
-	network, err := rtnl.ReadSaved(root)
-	r.links = network
-	if err != nil {
-		r.links = unreadable{err}
-	}
-	return r
+	f := fixture{os.DirFS(dir)}
+	return newReader(dir, f, f)
 }
 
 func newReader(dir string, f filter, l links) *Reader {
@@ -61,12 +51,32 @@ func newReader(dir string, f filter, l links) *Reader {
 	return &Reader{root: os.DirFS(dir), proc: proc, noProc: err, filter: f, links: l}
 }
 
-// unreadable answers for a fixture whose file is damaged or missing.
-type unreadable struct{ err error }
+// fixture answers from the files of a fixture tree.
+type fixture struct{ root fs.FS }
 
-func (u unreadable) NFTables(context.Context) (nfnl.Ruleset, error) { return nfnl.Ruleset{}, u.err }
-func (u unreadable) Legacy(string, bool) (nfnl.Ruleset, error)      { return nfnl.Ruleset{}, u.err }
-func (u unreadable) All(context.Context) ([]rtnl.Link, error)       { return nil, u.err }
+func (f fixture) NFTables(ctx context.Context) (nfnl.Ruleset, error) {
+	saved, err := nfnl.ReadSaved(f.root)
+	if err != nil {
+		return nfnl.Ruleset{}, err
+	}
+	return saved.NFTables(ctx)
+}
+
+func (f fixture) Legacy(table string, v6 bool) (nfnl.Ruleset, error) {
+	saved, err := nfnl.ReadSaved(f.root)
+	if err != nil {
+		return nfnl.Ruleset{}, err
+	}
+	return saved.Legacy(table, v6)
+}
+
+func (f fixture) All(ctx context.Context) ([]rtnl.Link, error) {
+	saved, err := rtnl.ReadSaved(f.root)
+	if err != nil {
+		return nil, err
+	}
+	return saved.All(ctx)
+}
 
 // Read describes the packet filter. Listing rules takes the kernel about a microsecond
 // each, so it is for the start and every half minute.

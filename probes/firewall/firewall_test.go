@@ -1,6 +1,7 @@
 package firewall
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"runtime"
@@ -100,6 +101,13 @@ func (h hidden) Open(name string) (fs.File, error) {
 	}
 	return h.FS.Open(name)
 }
+
+// unreadable is a filter, or a network, that does not answer.
+type unreadable struct{ err error }
+
+func (u unreadable) NFTables(context.Context) (nfnl.Ruleset, error) { return nfnl.Ruleset{}, u.err }
+func (u unreadable) Legacy(string, bool) (nfnl.Ruleset, error)      { return nfnl.Ruleset{}, u.err }
+func (u unreadable) All(context.Context) ([]rtnl.Link, error)       { return nil, u.err }
 
 func TestTracked(t *testing.T) {
 	linux(t)

@@ -33,14 +33,14 @@ func (r *Reader) Adapter(ctx context.Context, name string) (probes.Adapter, erro
 	if runtime.GOOS != "linux" {
 		return probes.Adapter{}, probes.Missing{Status: probes.Unsupported, Reason: "cards are read on Linux only, this is " + runtime.GOOS}
 	}
-	top, err := r.kernel.Link(ctx, name)
+	top, err := r.ask().Link(ctx, name)
 	if err != nil {
 		return probes.Adapter{}, err
 	}
 	w := r.wayDown(ctx, top)
 	bottom := w.links[len(w.links)-1]
 	s := r.sysfs(bottom)
-	card := r.kernel.Card(bottom.Name)
+	card := r.ask().Card(bottom.Name)
 	a := probes.Adapter{
 		Device:     bottom.Name,
 		Supported:  card.Supported,
@@ -57,7 +57,7 @@ func (r *Reader) Adapter(ctx context.Context, name string) (probes.Adapter, erro
 		Members:    r.legs(ctx, w),
 		WiFi:       r.radio(ctx, bottom, s),
 	}
-	a.Fixed, _ = r.kernel.Fixed(top.Name) // a device that tells none has none that matter
+	a.Fixed, _ = r.ask().Fixed(top.Name) // a device that tells none has none that matter
 	slot := r.slot(bottom, s)
 	a.PCIe, a.USB, a.ASPM, a.NUMA, a.LocalCores = slot.pcie, slot.usb, slot.aspm, slot.node, slot.cores
 	return a, nil
@@ -77,5 +77,5 @@ func (r *Reader) radio(ctx context.Context, bottom rtnl.Link, s sysfs) probes.Re
 	if kind(bottom, s).Value != "wifi" {
 		return probes.Unknown[probes.WiFi](probes.Absent, bottom.Name+" is not Wi-Fi")
 	}
-	return probes.Read(r.kernel.WiFi(ctx, bottom.Name))
+	return probes.Read(r.ask().WiFi(ctx, bottom.Name))
 }

@@ -31,7 +31,7 @@ func (r *Reader) wayDown(ctx context.Context, top rtnl.Link) way {
 		if next == "" {
 			return w
 		}
-		below, err := r.kernel.Link(ctx, next)
+		below, err := r.ask().Link(ctx, next)
 		if err != nil {
 			w.note(err.Error())
 			return w
@@ -87,7 +87,7 @@ func (r *Reader) layer(ctx context.Context, link rtnl.Link) (probes.Layer, strin
 
 // wrapped is a VLAN, a tunnel, or something else that the kernel stacks on one device.
 func (r *Reader) wrapped(ctx context.Context, layer probes.Layer, s sysfs) (probes.Layer, string) {
-	below, err := r.kernel.Below(ctx, layer.Name)
+	below, err := r.ask().Below(ctx, layer.Name)
 	if err != nil {
 		layer.Note = err.Error()
 	}
@@ -190,7 +190,7 @@ func (r *Reader) port(ctx context.Context, layer probes.Layer, link rtnl.Link, s
 // master, and sysfs by name.
 func (r *Reader) ports(ctx context.Context, master rtnl.Link, s sysfs) []rtnl.Link {
 	var ports []rtnl.Link
-	if all, err := r.kernel.All(ctx); err == nil && master.Index != 0 {
+	if all, err := r.ask().All(ctx); err == nil && master.Index != 0 {
 		for _, l := range all {
 			if l.Master == master.Index {
 				ports = append(ports, l)
@@ -201,7 +201,7 @@ func (r *Reader) ports(ctx context.Context, master rtnl.Link, s sysfs) []rtnl.Li
 		return ports
 	}
 	for _, name := range s.lower() {
-		if l, err := r.kernel.Link(ctx, name); err == nil {
+		if l, err := r.ask().Link(ctx, name); err == nil {
 			ports = append(ports, l)
 		}
 	}

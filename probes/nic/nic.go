@@ -14,8 +14,8 @@ import (
 // Reader reads the interfaces of one computer. It holds no state and is safe for
 // concurrent use.
 type Reader struct {
-	root   fs.FS // holds sys
-	kernel kernel
+	root   fs.FS  // holds sys
+	kernel kernel // nil: netlink.json below root
 }
 
 // kernel is what rtnl.Kernel asks the running system and rtnl.Saved a fixture.
@@ -34,13 +34,19 @@ func New() *Reader { return &Reader{root: os.DirFS("/"), kernel: rtnl.Kernel{}} 
 
 // NewAt reads the fixture tree at dir: sys for what sysfs has, and netlink.json, in
 // the format of rtnl.Saved, for the rest. Without that file every answer is an error.
-func NewAt(dir string) *Reader {
-	root := os.DirFS(dir)
-	saved, err := rtnl.ReadSaved(root)
-	if err != nil {
-		return &Reader{root: root, kernel: unreadable{err}}
+func NewAt(dir string) *Reader { return &Reader{root: os.DirFS(dir)} }
+
+// ask gives whom to ask. A fixture's counters go on while a test runs, so its file is read
+// for every question.
+func (r *Reader) ask() kernel {
+	if r.kernel != nil {
+		return r.kernel
 	}
-	return &Reader{root: root, kernel: saved}
+	saved, err := rtnl.ReadSaved(r.root)
+	if err != nil {
+		return unreadable{err}
+	}
+	return saved
 }
 
 // Read describes one interface. What cannot be read is unknown with its reason; there
@@ -57,7 +63,7 @@ func (r *Reader) read(ctx context.Context, name string, depth int) probes.NIC {
 	if depth == 0 {
 		return nothing(name, fmt.Errorf("interface %s: more than %d below one another", name, maxDepth))
 	}
-	link, err := r.kernel.Link(ctx, name)
+	link, err := r.ask().Link(ctx, name)
 	if err != nil {
 		return nothing(name, err)
 	}
@@ -66,7 +72,7 @@ func (r *Reader) read(ctx context.Context, name string, depth int) probes.NIC {
 		MTU:      probes.Got(link.MTU),
 		Up:       probes.Got(link.Up),
 		Counters: link.Counters,
-		Offloads: r.kernel.Offloads(link.Name),
+		Offloads: r.ask().Offloads(link.Name),
 	}
 	s := r.sysfs(link)
 	n.Kind = kind(link, s)
@@ -82,7 +88,7 @@ func (r *Reader) Route(ctx context.Context, dest netip.Addr) (probes.Route, erro
 	if !dest.IsValid() {
 		return probes.Route{}, fmt.Errorf("route to nowhere: the address is not valid")
 	}
-	found, err := r.kernel.Route(ctx, dest)
+	found, err := r.ask().Route(ctx, dest)
 	if err != nil {
 		return probes.Route{}, err
 	}
@@ -98,7 +104,7 @@ func (r *Reader) driver(link rtnl.Link, s sysfs) probes.Reading[string] {
 	if link.Loopback {
 		return probes.Unknown[string](probes.Absent, "loopback has no driver")
 	}
-	name, err := r.kernel.Driver(link.Name)
+	name, err := r.ask().Driver(link.Name)
 	if err != nil || name == "" {
 		if own := s.driver(); own != "" {
 			return probes.Got(own)
@@ -108,7 +114,7 @@ func (r *Reader) driver(link rtnl.Link, s sysfs) probes.Reading[string] {
 }
 
 func (r *Reader) queues(name string, s sysfs) (rx, tx probes.Reading[int]) {
-	nRx, nTx, err := r.kernel.Channels(name)
+	nRx, nTx, err := r.ask().Channels(name)
 	if err == nil {
 		return probes.Got(nRx), probes.Got(nTx)
 	}

@@ -31,7 +31,7 @@ type Traffic struct {
 // Traffic reads an interface's counters and queueing disciplines: one netlink socket, two
 // requests, under 0.1 ms; a bond takes a third for its members.
 func (r *Reader) Traffic(ctx context.Context, name string) Traffic {
-	t, err := r.kernel.Traffic(ctx, name)
+	t, err := r.ask().Traffic(ctx, name)
 	if err != nil {
 		return NoTraffic(err)
 	}
@@ -58,7 +58,7 @@ func (r *Reader) members(ctx context.Context, bond rtnl.Traffic) probes.Reading[
 	if bond.Kind != "bond" && bond.Kind != "team" {
 		return probes.Unknown[[]probes.Member](probes.Absent, "not a bond")
 	}
-	all, err := r.kernel.All(ctx)
+	all, err := r.ask().All(ctx)
 	if err != nil {
 		return probes.Unread[[]probes.Member](err)
 	}
@@ -82,7 +82,7 @@ func (r *Reader) members(ctx context.Context, bond rtnl.Traffic) probes.Reading[
 // milliseconds, during which nobody else can change the interface; many refresh them only
 // every second or two.
 func (r *Reader) Statistics(name string) probes.Reading[probes.Counters] {
-	return probes.Read(r.kernel.Statistics(name))
+	return probes.Read(r.ask().Statistics(name))
 }
 
 // Interrupts tells which lines of /proc/interrupts belong to an interface.
@@ -96,7 +96,7 @@ type Interrupts struct {
 // Interrupts finds the interrupts of an interface that is hardware: those of its PCI
 // function, which for a USB adapter is the USB controller. Virtual interfaces have none.
 func (r *Reader) Interrupts(ctx context.Context, name string) (Interrupts, error) {
-	link, err := r.kernel.Link(ctx, name)
+	link, err := r.ask().Link(ctx, name)
 	if err != nil {
 		return Interrupts{}, err
 	}

@@ -10,6 +10,8 @@
 //	h.Advance(time.Second, cores, threads)
 //	src.Load() // exactly these loads, over a window of one second
 //
+// Happen does for src.Vitals what Advance does for src.Load.
+//
 // The tree has a clock of its own, proc/uptime: only Advance moves it, so loads do not
 // depend on how fast a test runs. What sysfs does not have and a real kernel tells
 // through netlink and ethtool is in netlink.json at the root (see rtnl.Saved).

@@ -26,6 +26,8 @@ type Host struct {
 	ended   cpuTicks       // of threads that have gone
 	rx, tx  uint64         // bytes through the NIC
 	legs    map[string]probes.NICCounters
+	vitals  probes.Vitals    // all that Happen has added up
+	irqs    map[int][]uint64 // of the NIC, by core
 }
 
 // cpuTicks are clock ticks, hundredths of a second; the fractions are kept so that
@@ -59,14 +61,19 @@ func New(t testing.TB, m Machine) *Host {
 	for range m.Cores {
 		h.cores = append(h.cores, coreTicks{cpuTicks: cpuTicks{500, 300}, idle: 359200, online: true})
 	}
+	h.vitals = h.freshVitals()
 	h.writeStatic()
+	h.writeDisk()
+	h.writeSettings()
+	h.writeIRQs()
 	h.writeNIC()
+	h.writeVitals()
 	h.writeTimes()
 	return h
 }
 
-// Root is the folder that holds proc, sys, etc and netlink.json: the argument of
-// host.NewAt.
+// Root is the folder that holds proc, sys, etc, netlink.json and netfilter.json: the
+// argument of host.NewAt.
 func (h *Host) Root() string { return h.root }
 
 // Advance lets dt pass: cores were busy as cores says, threads ran as threads says.

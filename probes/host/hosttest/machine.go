@@ -18,6 +18,17 @@ type Machine struct {
 	Governor string
 	Scaling  string // driver of cpufreq
 	NIC      NIC    // the interface of the default route
+
+	Quota    float64           // CPU limit of the process's control group, cores; 0 none
+	Settings map[string]string // kernel settings that are not as usual, by dotted name
+	Firewall Filter
+}
+
+// Filter is the packet filter of a fixture, an nf_tables; the zero value filters nothing.
+type Filter struct {
+	Table  string // its name, which may tell its manager: "firewalld"
+	Rules  int
+	Denied bool // the process may not list rules
 }
 
 // NIC is the one real interface of a fixture; lo is always there too.
@@ -29,8 +40,9 @@ type NIC struct {
 	MTU      int
 	Queues   int // receive and transmit queues, each
 	LRO      bool
-	Source   netip.Addr // local address used for everything but loopback
-	Gateway  netip.Addr // of the default route
+	Source   netip.Addr     // local address used for everything but loopback
+	Gateway  netip.Addr     // of the default route
+	Qdiscs   []probes.Qdisc // nil: mq with fq_codel
 
 	Slot  Slot           // where it is plugged in
 	Card  probes.Adapter // what ethtool and nl80211 tell of it: Supported … EEE, Fixed, WiFi, Optics

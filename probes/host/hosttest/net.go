@@ -66,6 +66,8 @@ func (h *Host) writeLinks() {
 					RxBytes: h.rx, TxBytes: h.tx,
 					RxPackets: (h.rx + frame - 1) / frame, TxPackets: (h.tx + frame - 1) / frame,
 				},
+				More: h.vitals.Link.Value, Driven: h.vitals.Driver.Value,
+				Qdiscs: h.vitals.Qdiscs.Value, Flaps: h.vitals.Carrier.Value,
 			},
 		},
 		Routes: []rtnl.SavedRoute{
