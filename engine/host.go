@@ -20,6 +20,16 @@ type HostSource interface {
 	Load() probes.Load
 }
 
+// PathSource probes the path to a host with a few datagrams to a port of it where nobody
+// listens for UDP. probes/pathrtt and probes/pathmtu do it; tests give fixtures. Both
+// methods wait for answers, a few seconds at most.
+type PathSource interface {
+	// RTT gives the median of n round trips in PathRTT.Idle, and the routers passed.
+	RTT(ctx context.Context, dest netip.AddrPort, n int) probes.PathRTT
+	// MTU gives the largest packet that passes to dest.
+	MTU(ctx context.Context, dest netip.AddrPort) probes.PathMTU
+}
+
 // EvidenceSource reads what rules want to know of this computer beyond a HostSource. What
 // cannot be read is unknown with its reason, so no method has an error. probes/host
 // implements it. It is apart so that a server can do without.

@@ -114,6 +114,8 @@ type Snapshot struct {
 	Sums     []Sum     // one per direction that flows
 	Host     probes.Host
 	Route    probes.Reading[probes.Route]
+	PathRTT  probes.PathRTT // without load and under it
+	PathMTU  probes.PathMTU
 	Load     probes.Load
 	Verdicts []Verdict // one per direction that flows
 	Best     Best

@@ -62,10 +62,11 @@ type TestInfo struct {
 	Start     time.Time
 	Control   Conn // control connection: Local and Remote only
 	Conns     []Conn
-	PeerAgent string // "iperf 3.18" where the peer tells (client_version), cleaned of control characters; else ""
-	Linerate  bool   // the peer is linerate and speaks the side channel
-	MSS       int    // bytes, of the control connection
-	SndBuf    int    // bytes granted on the first data socket
+	PeerAgent string        // "iperf 3.18" where the peer tells (client_version), cleaned of control characters; else ""
+	Linerate  bool          // the peer is linerate and speaks the side channel
+	MSS       int           // bytes, of the control connection
+	IdleRTT   time.Duration // round trip before payload flowed: of the control connection's handshake; 0 unknown
+	SndBuf    int           // bytes granted on the first data socket
 	RcvBuf    int
 	Warnings  []string // what was asked of the sockets and not granted, one sentence each
 }

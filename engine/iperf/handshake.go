@@ -55,6 +55,7 @@ func (h *handshake) info() engine.TestInfo {
 		Role: engine.Client, Spec: h.spec, Cookie: h.cookie.String(),
 		Control:  engine.Conn{Local: addrPort(h.ctl.conn.LocalAddr()), Remote: addrPort(h.ctl.conn.RemoteAddr())},
 		MSS:      controlMSS(h.ctl.conn),
+		IdleRTT:  h.rtt,
 		Warnings: h.warnings,
 	}
 }

@@ -84,6 +84,8 @@ type conductor struct {
 	sight     sight
 	newVitals chan probes.Vitals
 	vitals    vitals
+	probed    chan probed
+	path      path
 	roof      probes.Reading[diagnose.Ceiling]
 	tracker   *diagnose.Tracker
 	verdicts  []engine.Verdict
@@ -134,6 +136,7 @@ func newConductor(ctx context.Context, s *Session) *conductor {
 		ended:     make(chan engine.Result, 1),
 		facts:     make(chan facts, 1),
 		newVitals: make(chan probes.Vitals, 1),
+		probed:    make(chan probed, 1),
 		spec:      s.cfg.Spec,
 		want:      s.cfg.Spec,
 		history:   newHistory(),
@@ -189,6 +192,8 @@ func (c *conductor) loop(interrupted <-chan struct{}) {
 			c.onFacts(f)
 		case v := <-c.newVitals:
 			c.onVitals(v)
+		case p := <-c.probed:
+			c.onProbed(p)
 		case <-interrupted:
 			interrupted = nil
 			c.interrupt()
@@ -244,6 +249,7 @@ func (c *conductor) onTick(now time.Time) {
 	}
 	if !frozen && reached(&c.nextVitals, vitalsEvery, now) {
 		c.readVitals()
+		c.probePath(now)
 	}
 	if !frozen && reached(&c.nextHost, hostEvery, now) {
 		c.look()

@@ -45,7 +45,11 @@ func (c *conductor) evidence(now time.Time) diagnose.Evidence {
 			SameHost:  c.peer.Loopback,
 			LinkBps:   c.cfg.LinkBps,
 		},
-		Path:  diagnose.Path{Ceiling: c.roof},
+		Path: diagnose.Path{
+			Ceiling: c.roof, MTU: c.path.mtu, RTT: c.path.trip(),
+			Source: c.sight.route.Value.Source, Gateway: c.sight.gateway,
+			Listener: probes.Unknown[string](probes.NotRead, "not looked up"),
+		},
 		Steps: c.steps,
 	}
 	if c.cfg.LinkBps > 0 {

@@ -17,6 +17,7 @@ type facts struct {
 	route   probes.Reading[probes.Route] // to the server; not read before there is an address
 	statics statics
 	sshLink bool
+	gateway probes.Reading[bool] // the server is this computer's default gateway
 }
 
 // sight is what is known of this computer.
@@ -44,6 +45,7 @@ func (c *conductor) look() {
 		if server.IsValid() {
 			f.route = src.Route(ctx, server)
 			f.sshLink = ssh.IsValid() && sameLink(f.route, src.Route(ctx, ssh))
+			f.gateway = isGateway(server, src.Route(ctx, elsewhere(server)))
 		}
 		f.statics = readStatics(ctx, evidence, f.route.Value.NIC.Value.Name)
 		select {
@@ -84,6 +86,7 @@ func (c *conductor) met(info engine.TestInfo) {
 		Load:     probes.Unknown[probes.Load](probes.Absent, farWhy(info.Linerate)),
 		Loopback: local(info.Control),
 	}
+	c.path = newPath(info)
 }
 
 // farWhy is why nothing is known of the far host.

@@ -19,6 +19,9 @@ type Config struct {
 	// called by one goroutine at a time.
 	Evidence engine.EvidenceSource
 
+	// Path probes the way to the server; nil: it is not probed.
+	Path engine.PathSource
+
 	Start Starter     // opens tests; nil: engine/iperf
 	Agent string      // what the server is told about this program: "linerate 0.1"
 	Sink  engine.Sink // gets what every test reports, in order and without loss; nil: nobody

@@ -39,6 +39,8 @@ func (c *conductor) publish(now time.Time) *engine.Snapshot {
 		Sums:     c.sums,
 		Host:     c.sight.host,
 		Route:    c.sight.route,
+		PathRTT:  c.path.trip(),
+		PathMTU:  c.path.mtu,
 		Load:     c.sight.load,
 		Verdicts: c.verdicts,
 		Best:     c.search.Best,
