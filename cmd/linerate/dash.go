@@ -95,7 +95,8 @@ func (a *app) dashboard(ctx context.Context, tty *console, o *options, cfg sessi
 	defer cancel()
 	source := host.New()
 	defer source.Close()
-	cfg.Host, cfg.Agent, cfg.Hold = source, agent(), true
+	cfg.Host, cfg.Evidence, cfg.Path = source, source, source
+	cfg.Agent, cfg.Hold = agent(), true
 	cfg.SSHClient = sshClient(os.Getenv("SSH_CONNECTION"))
 	s := session.New(cfg)
 	stop := listen(ctx, func(ctx context.Context) { s.Do(ctx, engine.Quit{}) }, cancel)

@@ -27,7 +27,7 @@ var imports = []struct {
 	{"probes/cpu", noun}, {"probes/nic", noun}, {"probes/netstack", noun}, {"probes/pressure", noun},
 	{"probes/sysctl", noun}, {"probes/firewall", noun}, {"probes/disk", noun}, {"probes/pathmtu", noun}, {"probes/pathrtt", noun},
 	{"probes/host", []string{"probes", "probes/cpu", "probes/nic", "probes/netstack", "probes/pressure", "probes/sysctl", "probes/firewall",
-		"probes/disk", "probes/pathmtu", "probes/internal/kfs", "github.com/shirou/gopsutil/v3!"}},
+		"probes/disk", "probes/pathmtu", "probes/pathrtt", "probes/internal/kfs", "github.com/shirou/gopsutil/v3!"}},
 	{"probes/host/hosttest", []string{"probes", "probes/internal/..."}},
 	{"engine", []string{"probes"}},
 	{"engine/unit", nil},

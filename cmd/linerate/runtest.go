@@ -51,7 +51,8 @@ func (a *app) print(ctx context.Context, o *options, cfg session.Config) error {
 	source := host.New()
 	defer source.Close()
 	sink := o.clientReport(w)
-	cfg.Host, cfg.Agent, cfg.Sink = source, agent(), sink
+	cfg.Host, cfg.Evidence, cfg.Path = source, source, source
+	cfg.Agent, cfg.Sink = agent(), sink
 	cfg.SinkWait = -1 // the report is the whole point: it is written to its end
 	summary, stop, finished := conduct(ctx, session.New(cfg))
 	if !finished {

@@ -16,7 +16,8 @@ import (
 func (a *app) printSearch(ctx context.Context, cfg session.Config) error {
 	source := host.New()
 	defer source.Close()
-	cfg.Host, cfg.Agent, cfg.Hold = source, agent(), true
+	cfg.Host, cfg.Evidence, cfg.Path = source, source, source
+	cfg.Agent, cfg.Hold = agent(), true
 	cfg.Spec.Duration, cfg.Settle = 0, settle
 	s := session.New(cfg)
 	watched := make(chan struct{})
