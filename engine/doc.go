@@ -10,10 +10,12 @@
 // # Packages
 //
 //	probes                 vocabulary of host evidence; Reading[T]
-//	probes/cpu, nic        read one noun each from the running system
-//	probes/host            all of them together: the engine.HostSource
+//	probes/cpu, nic, netstack, pressure, sysctl, firewall, disk
+//	                       read one noun each from the running system
+//	probes/host            all of them together: the HostSource and EvidenceSource
 //	probes/internal/kfs    whole-file reads of /proc and /sys through fs.FS
 //	probes/internal/rtnl   netlink and ethtool plumbing
+//	probes/internal/nfnl   the packet filters' netlink
 //	engine                 this vocabulary
 //	engine/unit            print and parse bits, bytes, durations
 //	engine/internal/wire   the iperf3 control formats: bytes only, no sockets

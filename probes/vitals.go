@@ -49,6 +49,7 @@ type QueueIRQ struct {
 // Qdisc is one queueing discipline of an interface, or a class of HTB: its rate is the
 // class's ceiling and its Parent "class 1:10", so that no two are taken for one.
 type Qdisc struct {
+	Device     string  `json:"device"`   // the interface it belongs to
 	Kind       string  `json:"kind"`     // "fq", "tbf", "mq" …
 	Parent     string  `json:"parent"`   // "root", "1:2", ":1" as tc writes them
 	RateBps    float64 `json:"rate_bps"` // of a shaper (tbf, htb, cake, netem; fq's maxrate, which is for each flow), bits/s; 0 none
@@ -99,6 +100,11 @@ type DiskTimes struct {
 // form and differences in the second; what is no counter (Qdisc.Backlog, Conntrack.Count,
 // SocketPages, Dirty, Thermal.Margin) is the newer reading in both.
 //
+// What speaks of an interface speaks of the one that packets leave by and those below it,
+// down to the wire: Qdiscs of all of them, Driver and Queues of the card, Link and Carrier of
+// the card too, or of a bond, which adds up its members. Without hardware below, as of a
+// veth, they are the interface's own.
+//
 // Driver, Queues, Thermal, Conntrack, CoreHz, Disks and Dirty are read once a second at
 // most and may be that much older than At. Over less than two seconds their differences mean
 // little.
@@ -110,16 +116,16 @@ type Vitals struct {
 	SocketPages Reading[uint64]      `json:"socket_pages"` // TCP memory in pages: /proc/net/sockstat
 	Softnet     Reading[[]Softnet]   `json:"softnet"`
 	NetRx       Reading[[]uint64]    `json:"net_rx"` // NET_RX softirqs by core number: /proc/softirqs
-	Link        Reading[Counters]    `json:"link"`   // RTM_GETLINK of the route's interface, as rtnl_link_stats64 names them
-	Driver      Reading[Counters]    `json:"driver"` // ethtool -S of it, the driver's own names; refreshed by many only every 1 to 2 s
+	Link        Reading[Counters]    `json:"link"`   // RTM_GETLINK, as rtnl_link_stats64 names them
+	Driver      Reading[Counters]    `json:"driver"` // ethtool -S, the driver's own names; refreshed by many only every 1 to 2 s
 	Qdiscs      Reading[[]Qdisc]     `json:"qdiscs"`
-	Queues      Reading[[]QueueIRQ]  `json:"queues"` // of the route's interface
+	Queues      Reading[[]QueueIRQ]  `json:"queues"` // interrupts of the card that ever came, or have one core only
 	Pressure    Pressure             `json:"pressure"`
 	Quota       Quota                `json:"quota"`
 	Thermal     Thermal              `json:"thermal"`
 	Conntrack   Reading[Conntrack]   `json:"conntrack"`
 	CoreHz      Reading[[]float64]   `json:"core_hz"` // scaling_cur_freq by core number; 0 for a core that is offline
-	Carrier     Reading[uint64]      `json:"carrier"` // carrier_changes of the route's interface
+	Carrier     Reading[uint64]      `json:"carrier"` // carrier_changes
 	Disks       Reading[[]DiskTimes] `json:"disks"`
 	Dirty       Reading[float64]     `json:"dirty"`   // pages not yet written as a share of what forces writers to wait: nr_dirty / nr_dirty_threshold
 	Members     Reading[[]Member]    `json:"members"` // legs of a bond: RxBytes and TxBytes are the counters here
@@ -204,14 +210,14 @@ func softnetSince(now, before []Softnet) []Softnet {
 }
 
 func qdiscsSince(now, before []Qdisc) []Qdisc {
-	type key struct{ kind, parent string }
+	type key struct{ device, kind, parent string }
 	old := make(map[key]Qdisc, len(before))
 	for _, q := range before {
-		old[key{q.Kind, q.Parent}] = q
+		old[key{q.Device, q.Kind, q.Parent}] = q
 	}
 	out := make([]Qdisc, 0, len(now))
 	for _, q := range now {
-		b, ok := old[key{q.Kind, q.Parent}]
+		b, ok := old[key{q.Device, q.Kind, q.Parent}]
 		if !ok {
 			continue
 		}

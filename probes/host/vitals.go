@@ -45,6 +45,7 @@ type vitals struct {
 type slow struct {
 	nic       string
 	tried     bool
+	way       []string // from nic down to the wire
 	driver    probes.Reading[probes.Counters]
 	queues    probes.Reading[[]probes.QueueIRQ]
 	thermal   probes.Thermal
@@ -54,7 +55,8 @@ type slow struct {
 	dirty     probes.Reading[float64]
 }
 
-// Vitals reads the counters of this computer and of one of its interfaces. What is slow
+// Vitals reads the counters of this computer and of one of its interfaces, with what is
+// below it. What is slow
 // to read (see probes.Vitals) is read about once a second, in between the earlier reading is
 // given again. The rest takes some 0.4 ms. Safe for concurrent use; calls wait for each
 // other.
@@ -68,7 +70,8 @@ func (s *Source) Vitals(ctx context.Context, nicName string) probes.Vitals {
 	if err != nil {
 		v.At = time.Now()
 	}
-	r.traffic.begin(context.WithoutCancel(ctx), func(ctx context.Context) nic.Traffic { return s.traffic(ctx, nicName) })
+	way := r.wayOf(nicName)
+	r.traffic.begin(context.WithoutCancel(ctx), func(ctx context.Context) nic.Traffic { return s.traffic(ctx, nicName, way) })
 	s.refresh(ctx, nicName, at)
 
 	v.TCP = r.stack.Counters()
@@ -83,11 +86,23 @@ func (s *Source) Vitals(ctx context.Context, nicName string) probes.Vitals {
 	return v
 }
 
-func (s *Source) traffic(ctx context.Context, nicName string) nic.Traffic {
+// wayOf is the way down from an interface as it was a second ago, nil when that is not
+// known.
+func (r *vitals) wayOf(nicName string) []string {
+	if r.last.nic == nicName {
+		return r.last.way
+	}
+	return nil
+}
+
+func (s *Source) traffic(ctx context.Context, nicName string, way []string) nic.Traffic {
 	if nicName == "" {
 		return nic.NoTraffic(errNoNIC)
 	}
-	return s.nic.Traffic(ctx, nicName)
+	if way == nil {
+		way = s.nic.Way(ctx, nicName)
+	}
+	return s.nic.Traffic(ctx, way)
 }
 
 var errNoNIC = probes.Missing{Status: probes.Absent, Reason: "no interface is known"}
@@ -144,8 +159,10 @@ func (s *Source) readSlow(ctx context.Context, nicName string) slow {
 	if nicName == "" {
 		return now
 	}
-	now.driver = s.nic.Statistics(nicName)
-	irqs, err := s.nic.Interrupts(ctx, nicName)
+	now.way = s.nic.Way(ctx, nicName)
+	wire := now.way[len(now.way)-1]
+	now.driver = s.nic.Statistics(wire)
+	irqs, err := s.nic.Interrupts(ctx, wire)
 	if err != nil {
 		now.queues = probes.Unread[[]probes.QueueIRQ](err)
 		return now

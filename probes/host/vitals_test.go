@@ -17,7 +17,7 @@ import (
 
 // everything is a window in which something of everything happened on the mini-PC.
 func everything() probes.Vitals {
-	shaped := probes.Qdisc{Kind: "tbf", Parent: "root", RateBps: 200e6, Dropped: 3, Overlimits: 199_891, Requeues: 2, Backlog: 136_800}
+	shaped := probes.Qdisc{Device: "enp1s0", Kind: "tbf", Parent: "root", RateBps: 200e6, Dropped: 3, Overlimits: 199_891, Requeues: 2, Backlog: 136_800}
 	return probes.Vitals{
 		TCP:         probes.Got(probes.Counters{"TcpExt.TCPLostRetransmit": 10, "Tcp.RetransSegs": 374, "Udp.RcvbufErrors": 105_092, "Icmp6InPktTooBigs": 1, "IpExt.InOctets": 1 << 40}),
 		SocketPages: probes.Got(uint64(180_000)),
@@ -97,6 +97,35 @@ func counted(c probes.Counters) map[string]uint64 {
 		}
 	}
 	return out
+}
+
+// The route may leave by a VLAN: its card's counters are those that tell of lost frames.
+func TestVitalsThroughAStack(t *testing.T) {
+	m := hosttest.N100()
+	m.NIC.Stack = []hosttest.Device{{Name: "enp1s0.7", Kind: "vlan", MTU: 1500}}
+	h := hosttest.New(t, m)
+	s := NewAt(h.Root())
+	defer s.Close()
+	before := s.Vitals(t.Context(), "enp1s0.7")
+	h.Happen(probes.Vitals{
+		Link:   probes.Got(probes.Counters{"rx_crc_errors": 4}),
+		Driver: probes.Got(probes.Counters{"rx_no_dma_resources": 5}),
+		Queues: probes.Got([]probes.QueueIRQ{{IRQ: hosttest.QueueIRQ(3), Core: 1, Count: 6}}),
+		Qdiscs: probes.Got([]probes.Qdisc{{Kind: "fq_codel", Parent: ":1", Dropped: 7}}),
+	})
+	h.Advance(time.Second, hosttest.Idle(4), nil)
+	d := s.Vitals(t.Context(), "enp1s0.7").Since(before)
+	if d.Link.Value["rx_crc_errors"] != 4 || d.Driver.Value["rx_no_dma_resources"] != 5 {
+		t.Errorf("%d frames damaged, %d without a descriptor, want 4 and 5", d.Link.Value["rx_crc_errors"], d.Driver.Value["rx_no_dma_resources"])
+	}
+	if q := d.Queues.Value; len(q) != 4 || q[3].Core != 1 || q[3].Count != 6 {
+		t.Errorf("queues %+v", d.Queues)
+	}
+	for _, q := range d.Qdiscs.Value {
+		if q.Kind == "fq_codel" && (q.Device != "enp1s0" || q.Dropped != 7) {
+			t.Errorf("queue %+v", q)
+		}
+	}
 }
 
 // The slow readings are made once a second, or for another interface.

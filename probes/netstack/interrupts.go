@@ -16,7 +16,8 @@ import (
 //
 // A queue's core is the one that most interrupts since the call before went to, for
 // affinities change; where none came, where they went before; where none ever came, the
-// one core that the affinity leaves, if it is one.
+// one core that the affinity leaves. If that is not one either, the line is left out: cards
+// have interrupts for changes of their state that never come.
 //
 // prometheus/procfs makes a string of every number and stops at 1 MiB, which a host with
 // 256 cores and 500 interrupts exceeds.
@@ -40,7 +41,9 @@ func (r *Reader) Queues(irqs []int, names []string) probes.Reading[[]probes.Queu
 	for _, l := range lines {
 		s := served{counts: l.counts, core: r.core(l, cores)}
 		now[l.irq] = s
-		list = append(list, probes.QueueIRQ{IRQ: l.irq, Name: l.name, Core: s.core, Count: sum(l.counts)})
+		if s.core >= 0 {
+			list = append(list, probes.QueueIRQ{IRQ: l.irq, Name: l.name, Core: s.core, Count: sum(l.counts)})
+		}
 	}
 	r.served = now
 	return probes.Got(list)

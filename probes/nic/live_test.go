@@ -46,7 +46,7 @@ func TestTrafficOfLoopback(t *testing.T) {
 			name = lo
 		}
 	}
-	got := r.Traffic(t.Context(), name)
+	got := r.Traffic(t.Context(), r.Way(t.Context(), name))
 	if runtime.GOOS != "linux" {
 		if got.Link.Status != probes.Unsupported || got.Qdiscs.Status != probes.Unsupported || !strings.Contains(got.Link.Why(), "Linux only") {
 			t.Errorf("%q: %+v, want it unsupported", name, got)

@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"maps"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -21,7 +22,7 @@ func TestTraffic(t *testing.T) {
 		Qdiscs: []probes.Qdisc{{Kind: "mq", Parent: "root"}, {Kind: "fq", Parent: ":1", RateBps: 1e9, Dropped: 4}},
 	}
 	r := &Reader{root: fstest.MapFS{}, kernel: &rtnl.Saved{Links: map[string]rtnl.SavedLink{"eth0": eth, "lo": {Loopback: true}}}}
-	got := r.Traffic(t.Context(), "eth0")
+	got := r.Traffic(t.Context(), []string{"eth0"})
 	for name, want := range map[string]uint64{"rx_bytes": 900, "rx_missed_errors": 3, "rx_crc_errors": 5} {
 		if n, ok := got.Link.Value[name]; !ok || n != want {
 			t.Errorf("%s = %d, %v, want %d", name, n, ok, want)
@@ -30,7 +31,11 @@ func TestTraffic(t *testing.T) {
 	if got.Carrier != probes.Got(uint64(2)) || got.Members.Status != probes.Absent || got.Members.Reason != "not a bond" {
 		t.Errorf("carrier %+v, members %+v", got.Carrier, got.Members)
 	}
-	if diff := cmp.Diff(probes.Got(eth.Qdiscs), got.Qdiscs); diff != "" {
+	owned := slices.Clone(eth.Qdiscs)
+	for i := range owned {
+		owned[i].Device = "eth0"
+	}
+	if diff := cmp.Diff(probes.Got(owned), got.Qdiscs); diff != "" {
 		t.Errorf("qdiscs (-want +got):\n%s", diff)
 	}
 	if s := r.Statistics("eth0"); s.Value["rx_no_dma_resources"] != 8 {
@@ -40,7 +45,7 @@ func TestTraffic(t *testing.T) {
 		t.Errorf("driver of lo: %+v", s)
 	}
 
-	gone := r.Traffic(t.Context(), "eth9")
+	gone := r.Traffic(t.Context(), []string{"eth9"})
 	for what, status := range map[string]probes.Status{
 		"link": gone.Link.Status, "carrier": gone.Carrier.Status, "qdiscs": gone.Qdiscs.Status, "members": gone.Members.Status,
 	} {
@@ -49,8 +54,57 @@ func TestTraffic(t *testing.T) {
 		}
 	}
 	broken := NewAt(t.TempDir())
-	if l := broken.Traffic(t.Context(), "eth0").Link; l.Known() || !strings.Contains(l.Why(), rtnl.SavedFile) {
+	if l := broken.Traffic(t.Context(), []string{"eth0"}).Link; l.Known() || !strings.Contains(l.Why(), rtnl.SavedFile) {
 		t.Errorf("without netlink.json: %+v", l)
+	}
+}
+
+// A VLAN on a bond of two: the queues of all, the counters of the bond, which has those of
+// both legs.
+func TestTrafficOfAStack(t *testing.T) {
+	link := func(kind string, index, master int, missed uint64, qdisc string) rtnl.SavedLink {
+		return rtnl.SavedLink{
+			Kind: kind, Up: true, Index: index, Master: master, Flaps: uint64(index),
+			Counters: probes.NICCounters{RxMissed: missed, RxBytes: missed}, Qdiscs: []probes.Qdisc{{Kind: qdisc, Parent: "root"}},
+		}
+	}
+	vlan := link("vlan", 9, 0, 0, "htb")
+	vlan.Below = &rtnl.Below{Device: "bond0"}
+	links := map[string]rtnl.SavedLink{
+		"bond0.7": vlan, "bond0": link("bond", 5, 0, 30, "noqueue"),
+		"eth0": link("", 2, 5, 10, "mq"), "eth1": link("", 3, 5, 20, "mq"),
+	}
+	r := &Reader{root: fstest.MapFS{}, kernel: &rtnl.Saved{Links: links}}
+	way := r.Way(t.Context(), "bond0.7")
+	if diff := cmp.Diff([]string{"bond0.7", "bond0", "eth0"}, way); diff != "" {
+		t.Fatalf("way (-want +got):\n%s", diff)
+	}
+	got := r.Traffic(t.Context(), way)
+	if got.Link.Value["rx_missed_errors"] != 30 || got.Carrier != probes.Got(uint64(5)) {
+		t.Errorf("%d missed, carrier %+v, want those of the bond", got.Link.Value["rx_missed_errors"], got.Carrier)
+	}
+	queues := probes.Got([]probes.Qdisc{
+		{Device: "bond0.7", Kind: "htb", Parent: "root"}, {Device: "bond0", Kind: "noqueue", Parent: "root"}, {Device: "eth0", Kind: "mq", Parent: "root"},
+	})
+	if diff := cmp.Diff(queues, got.Qdiscs); diff != "" {
+		t.Errorf("qdiscs (-want +got):\n%s", diff)
+	}
+	legs := probes.Got([]probes.Member{{Name: "eth0", RxBytes: 10}, {Name: "eth1", RxBytes: 20}})
+	if diff := cmp.Diff(legs, got.Members); diff != "" {
+		t.Errorf("members (-want +got):\n%s", diff)
+	}
+
+	vlan.Below = &rtnl.Below{Device: "eth0"}
+	links["eth0.7"] = vlan
+	plain := r.Traffic(t.Context(), r.Way(t.Context(), "eth0.7"))
+	if plain.Link.Value["rx_missed_errors"] != 10 || len(plain.Qdiscs.Value) != 2 || plain.Members.Reason != "not a bond" {
+		t.Errorf("a VLAN on a card: %+v", plain)
+	}
+	if way := r.Way(t.Context(), "eth9"); len(way) != 1 || way[0] != "eth9" {
+		t.Errorf("way from an interface that is gone: %v", way)
+	}
+	if lost := r.Traffic(t.Context(), []string{"eth0.7", "eth9"}); lost.Link.Status != probes.Absent || lost.Qdiscs.Status != probes.Absent {
+		t.Errorf("a device on the way is gone: %+v", lost)
 	}
 }
 
@@ -70,11 +124,11 @@ func TestMembersOfABond(t *testing.T) {
 		{Name: "eth1"}, // down
 		{Name: "eth2", SpeedBps: 10e9, RxBytes: 900, TxBytes: 10},
 	})
-	if diff := cmp.Diff(want, r.Traffic(t.Context(), "bond0").Members); diff != "" {
+	if diff := cmp.Diff(want, r.Traffic(t.Context(), []string{"bond0"}).Members); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	links["bond9"] = rtnl.SavedLink{Kind: "team", Index: 99}
-	if m := r.Traffic(t.Context(), "bond9").Members; !m.Known() || len(m.Value) != 0 {
+	if m := r.Traffic(t.Context(), []string{"bond9"}).Members; !m.Known() || len(m.Value) != 0 {
 		t.Errorf("a team without ports: %+v", m)
 	}
 }
