@@ -119,7 +119,7 @@ type Vitals struct {
 	Link        Reading[Counters]    `json:"link"`   // RTM_GETLINK, as rtnl_link_stats64 names them
 	Driver      Reading[Counters]    `json:"driver"` // ethtool -S, the driver's own names; refreshed by many only every 1 to 2 s
 	Qdiscs      Reading[[]Qdisc]     `json:"qdiscs"`
-	Queues      Reading[[]QueueIRQ]  `json:"queues"` // interrupts of the card that ever came, or have one core only
+	Queues      Reading[[]QueueIRQ]  `json:"queues"` // interrupts of the card, those that ever came
 	Pressure    Pressure             `json:"pressure"`
 	Quota       Quota                `json:"quota"`
 	Thermal     Thermal              `json:"thermal"`

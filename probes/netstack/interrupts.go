@@ -15,9 +15,10 @@ import (
 // nic.Interrupts.
 //
 // A queue's core is the one that most interrupts since the call before went to, for
-// affinities change; where none came, where they went before; where none ever came, the
-// one core that the affinity leaves. If that is not one either, the line is left out: cards
-// have interrupts for changes of their state that never come.
+// affinities change; where none came, where they went before. Cards have interrupts for
+// changes of their state, which are no queues and hardly ever come: of a card with some that
+// came, those that never did are left out. Of a card that has been silent so far, a queue's
+// core is the one that the affinity leaves, -1 if it is not one.
 //
 // prometheus/procfs makes a string of every number and stops at 1 MiB, which a host with
 // 256 cores and 500 interrupts exceeds.
@@ -38,12 +39,15 @@ func (r *Reader) Queues(irqs []int, names []string) probes.Reading[[]probes.Queu
 	}
 	now := make(map[int]served, len(lines))
 	list := make([]probes.QueueIRQ, 0, len(lines))
+	silent := !slices.ContainsFunc(lines, func(l interrupt) bool { return sum(l.counts) > 0 })
 	for _, l := range lines {
+		n := sum(l.counts)
+		if n == 0 && !silent {
+			continue
+		}
 		s := served{counts: l.counts, core: r.core(l, cores)}
 		now[l.irq] = s
-		if s.core >= 0 {
-			list = append(list, probes.QueueIRQ{IRQ: l.irq, Name: l.name, Core: s.core, Count: sum(l.counts)})
-		}
+		list = append(list, probes.QueueIRQ{IRQ: l.irq, Name: l.name, Core: s.core, Count: n})
 	}
 	r.served = now
 	return probes.Got(list)

@@ -112,16 +112,17 @@ func TestQueueMoves(t *testing.T) {
 		"irq/7/effective_affinity_list": "3\n", "irq/8/effective_affinity_list": "\n", "irq/8/smp_affinity_list": "0-1\n", "irq/9/smp_affinity_list": "2\n",
 	})
 	r := NewAt(dir)
+	const out = -2 // left out
 	for _, step := range []struct {
 		name   string
 		counts [3]string // of IRQ 7, 8 and 9
 		want   [3]int
 	}{
 		{"nothing yet: the affinity", [3]string{"0 0 0 0", "0 0 0 0", "0 0 0 0"}, [3]int{3, -1, 2}},
-		{"the first ones", [3]string{"900 0 0 10", "0 5 0 0", "0 0 0 0"}, [3]int{0, 1, 2}},
+		{"the first ones, and none of the third", [3]string{"900 0 0 10", "0 5 0 0", "0 0 0 0"}, [3]int{0, 1, out}},
 		{"moved", [3]string{"901 0 50 10", "0 5 0 0", "0 0 0 1"}, [3]int{2, 1, 3}},
 		{"silent: as before", [3]string{"901 0 50 10", "0 5 0 0", "0 0 0 1"}, [3]int{2, 1, 3}},
-		{"the card was reset", [3]string{"0 8 0 0", "0 0 0 0", "0 0 0 2"}, [3]int{1, -1, 3}},
+		{"the card was reset", [3]string{"0 8 0 0", "0 0 0 0", "0 0 0 2"}, [3]int{1, out, 3}},
 		{"and its first ones", [3]string{"0 8 0 9", "6 0 0 0", "0 0 0 2"}, [3]int{3, 0, 3}},
 	} {
 		text := "   CPU0 CPU1 CPU2 CPU3\n"
@@ -129,7 +130,7 @@ func TestQueueMoves(t *testing.T) {
 			text += fmt.Sprintf(" %d: %s  PCI-MSI  1-edge      eth0-%d\n", 7+i, c, i)
 		}
 		write(t, filepath.Join(dir, "proc/interrupts"), text)
-		cores := [3]int{-1, -1, -1} // those that are left out
+		cores := [3]int{out, out, out}
 		for _, q := range r.Queues([]int{7, 8, 9}, nil).Value {
 			cores[q.IRQ-7] = q.Core
 		}
