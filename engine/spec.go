@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"encoding/json"
 	"fmt"
 	"time"
 )
@@ -112,6 +113,18 @@ type Spec struct {
 	Title          string        `json:"title"`              // -T
 	ExtraData      string        `json:"extra_data"`
 	ServerOutput   bool          `json:"server_output"` // --get-server-output
+}
+
+// UnmarshalJSON reads a Spec; a field that is not there means what the zero value cannot
+// say of it: one stream, no core affinity.
+func (s *Spec) UnmarshalJSON(text []byte) error {
+	type plain Spec // without this method
+	read := plain{Streams: 1, Affinity: -1, SrvAffinity: -1}
+	if err := json.Unmarshal(text, &read); err != nil {
+		return err
+	}
+	*s = Spec(read)
+	return nil
 }
 
 // Defaults returns s with every unset field that has a default filled in: port, one

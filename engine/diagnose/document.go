@@ -1,0 +1,160 @@
+package diagnose
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"reflect"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// DocumentVersion is the version of the JSON form of Evidence, which EVIDENCE.md
+// describes. It grows when the meaning of a field changes or a field goes; new fields
+// alone do not change it, since readers ignore what they do not know.
+const DocumentVersion = 1
+
+// Limits of a document that is read: it may come from anyone.
+const (
+	maxDocument = 8 << 20 // bytes
+	maxList     = 4096    // elements: cores, queues, steps
+	maxStreams  = 512     // sockets of one end of one direction, and threads
+	maxMap      = 32768   // counters: some drivers have thousands
+	maxString   = 1024    // bytes
+)
+
+// Document is evidence in a file: what a bug report needs to be judged again.
+type Document struct {
+	Version  int       `json:"version"`
+	Program  string    `json:"program"` // that wrote it: "linerate 0.3"
+	Taken    time.Time `json:"taken"`
+	Evidence Evidence  `json:"evidence"`
+}
+
+// Encode writes a document as indented JSON. The version is this program's, whatever d
+// says.
+func Encode(w io.Writer, d Document) error {
+	d.Version = DocumentVersion
+	text, err := json.MarshalIndent(d, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encoding evidence: %w", err)
+	}
+	if _, err := w.Write(append(text, '\n')); err != nil {
+		return fmt.Errorf("writing evidence: %w", err)
+	}
+	return nil
+}
+
+// Decode reads one document. It takes nothing for granted: size, lists and strings are
+// bounded, and what could steer a terminal is taken out of strings. An error tells what is
+// wrong with the document, or how reading it failed.
+func Decode(r io.Reader) (Document, error) {
+	text, err := io.ReadAll(io.LimitReader(r, maxDocument+1))
+	if err != nil {
+		return Document{}, fmt.Errorf("reading evidence: %w", err)
+	}
+	if len(text) > maxDocument {
+		return Document{}, fmt.Errorf("evidence: more than %d MiB", maxDocument>>20)
+	}
+	var version struct {
+		Version int `json:"version"`
+	}
+	if err := json.Unmarshal(text, &version); err != nil {
+		return Document{}, fmt.Errorf("evidence: %w", err)
+	}
+	switch v := version.Version; {
+	case v < 1:
+		return Document{}, fmt.Errorf("evidence: not an evidence document: no version")
+	case v > DocumentVersion:
+		return Document{}, fmt.Errorf("evidence: version %d, this program knows up to %d", v, DocumentVersion)
+	}
+	var d Document
+	if err := json.NewDecoder(bytes.NewReader(text)).Decode(&d); err != nil {
+		return Document{}, fmt.Errorf("evidence: %w", err)
+	}
+	if err := tame(reflect.ValueOf(&d).Elem(), "evidence"); err != nil {
+		return Document{}, err
+	}
+	for i := range d.Evidence.Flows {
+		f := &d.Evidence.Flows[i]
+		for _, side := range []int{len(f.Sender.Value), len(f.Receiver.Value)} {
+			if side > maxStreams {
+				return Document{}, fmt.Errorf("evidence: %d streams, at most %d", side, maxStreams)
+			}
+		}
+	}
+	for i := range d.Evidence.Ends {
+		end := &d.Evidence.Ends[i]
+		if n := max(len(end.Threads.Value), len(end.Others.Value)); n > maxStreams {
+			return Document{}, fmt.Errorf("evidence: %d threads, at most %d", n, maxStreams)
+		}
+	}
+	return d, nil
+}
+
+// tame bounds the lists below v and cleans its strings. path names v in errors.
+func tame(v reflect.Value, path string) error {
+	switch v.Kind() {
+	case reflect.Struct:
+		if v.Type() == reflect.TypeFor[time.Time]() {
+			return nil
+		}
+		for i := range v.NumField() {
+			f := v.Type().Field(i)
+			if !f.IsExported() {
+				continue
+			}
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			if err := tame(v.Field(i), path+"."+name); err != nil {
+				return err
+			}
+		}
+	case reflect.Slice, reflect.Array:
+		if v.Len() > maxList {
+			return fmt.Errorf("%s: %d elements, at most %d", path, v.Len(), maxList)
+		}
+		for i := range v.Len() {
+			if err := tame(v.Index(i), path); err != nil {
+				return err
+			}
+		}
+	case reflect.Map:
+		if v.Len() > maxMap {
+			return fmt.Errorf("%s: %d entries, at most %d", path, v.Len(), maxMap)
+		}
+		for _, key := range v.MapKeys() {
+			value := reflect.New(v.Type().Elem()).Elem()
+			value.Set(v.MapIndex(key))
+			if err := tame(value, path); err != nil {
+				return err
+			}
+			v.SetMapIndex(key, value)
+		}
+	case reflect.String:
+		v.SetString(harmless(v.String()))
+	}
+	return nil
+}
+
+// harmless takes out of a string what a terminal could obey: control characters, marks
+// that steer the direction of text, line separators; and cuts it to size.
+func harmless(s string) string {
+	bad := func(r rune) bool {
+		return r == utf8.RuneError || unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
+	}
+	if strings.ContainsFunc(s, bad) {
+		s = strings.Map(func(r rune) rune {
+			if bad(r) {
+				return -1
+			}
+			return r
+		}, s)
+	}
+	if len(s) > maxString {
+		s = strings.ToValidUTF8(s[:maxString], "")
+	}
+	return s
+}
