@@ -68,36 +68,55 @@ func TestNetnsSlowLinkIsSteady(t *testing.T) {
 			for _, direction := range []string{"", "-R"} {
 				t.Run(link.name+"/"+c.name+direction, func(t *testing.T) {
 					t.Parallel()
-					client, server := link.build(t)
-					const port = 5201
-					var theirs bytes.Buffer
-					srv := exec.Command(c.server[0], append(c.server[1:], "-p", fmt.Sprint(port))...)
-					srv.Stdout = &theirs
-					server.Background(t, srv, port)
-					args := append(c.client[1:], server.Addr.String(), "-p", fmt.Sprint(port), "-t", "12", "-J", "-C", "cubic")
-					if direction != "" {
-						args = append(args, direction)
-					}
-					out, err := client.Output(t.Context(), c.client[0], args...)
-					if err != nil {
-						t.Fatalf("client: %v\n%s", err, out)
-					}
-					doc := out
-					if c.fromServer {
-						if err := srv.Wait(); err != nil {
-							t.Fatalf("server: %v\n%s", err, theirs.Bytes())
+					inTries(t, func(t *testing.T) error {
+						client, server := link.build(t)
+						var theirs bytes.Buffer
+						srv := exec.Command(c.server[0], append(c.server[1:], "-p", "5201")...)
+						srv.Stdout = &theirs
+						server.Background(t, srv, 5201)
+						args := append(c.client[1:], server.Addr.String(), "-p", "5201", "-t", "12", "-J", "-C", "cubic")
+						if direction != "" {
+							args = append(args, direction)
 						}
-						doc = theirs.Bytes()
-					}
-					steady(t, doc, 3)
+						out, err := client.Output(t.Context(), c.client[0], args...)
+						if err != nil {
+							t.Fatalf("client: %v\n%s", err, out)
+						}
+						doc := out
+						if c.fromServer {
+							if err := srv.Wait(); err != nil {
+								t.Fatalf("server: %v\n%s", err, theirs.Bytes())
+							}
+							doc = theirs.Bytes()
+						}
+						return steady(t, doc, 3)
+					})
 				})
 			}
 		}
 	}
 }
 
+// inTries lets a test of times fail twice: the relay that makes the link is a program, and
+// a busy machine makes it late.
+func inTries(t *testing.T, try func(*testing.T) error) {
+	t.Helper()
+	var err error
+	for n := 1; n <= 3; n++ {
+		t.Run(fmt.Sprint("try", n), func(t *testing.T) {
+			if err = try(t); err != nil {
+				t.Log(err)
+			}
+		})
+		if err == nil || t.Failed() {
+			return
+		}
+	}
+	t.Error(err)
+}
+
 // steady checks the intervals of an iperf3 document from a given second on.
-func steady(t *testing.T, doc []byte, from int) {
+func steady(t *testing.T, doc []byte, from int) error {
 	t.Helper()
 	var d struct {
 		Intervals []struct {
@@ -124,9 +143,10 @@ func steady(t *testing.T, doc []byte, from int) {
 	t.Logf("median %.2f Mbit/s of %.2f", median, rates)
 	for i, r := range rates {
 		if r < 0.8*median || r > 1.2*median {
-			t.Errorf("second %d: %.2f Mbit/s, more than 20 %% from the median %.2f", from+i, r, median)
+			return fmt.Errorf("second %d: %.2f Mbit/s, more than 20 %% from the median %.2f", from+i, r, median)
 		}
 	}
+	return nil
 }
 
 // On a slow link the dashboard goes to 1 Hz when it is looked at over SSH and says so, a
@@ -144,34 +164,37 @@ func TestNetnsSlowLinkDashboard(t *testing.T) {
 		} {
 			t.Run(link.name+"/"+server.name, func(t *testing.T) {
 				t.Parallel()
-				here, there := link.build(t)
-				there.Background(t, exec.Command(server.args[0], append(server.args[1:], "-p", "5201")...), 5201)
-				m := inTmuxOn(t, here, []string{"SSH_CONNECTION=192.0.2.1 50000 192.0.2.2 22"}, 120, 40, there.Addr.String())
-				m.await("upload", holdsAll("▲ TCP ×1", "Mbit/s"))
-				m.await("the slow refresh", holdsAll("1 Hz"))
-				time.Sleep(3 * time.Second) // the ramp, so that queues have filled
-				m.press("+")
-				pressed := time.Now()
-				m.await("the second stream", holdsAll("streams 1→2"))
-				t.Logf("change on screen %v after the key", time.Since(pressed).Round(10*time.Millisecond))
-				gap := stepGap(t, m)
-				t.Logf("gap %v", gap)
-				if gap > 2*time.Second {
-					t.Errorf("the change took %v without payload, want at most 2 s", gap)
-				}
-				time.Sleep(2 * time.Second)
-				m.press("q")
-				quit := time.Now()
-				m.await("end", holdsAll("exit="))
-				took := time.Since(quit)
-				t.Logf("back %v after q", took.Round(10*time.Millisecond))
-				// 3 s for the results and what the screen and tmux need to come back.
-				if took > 3500*time.Millisecond {
-					t.Errorf("q took %v, want at most 3 s", took)
-				}
+				inTries(t, func(t *testing.T) error {
+					here, there := link.build(t)
+					there.Background(t, exec.Command(server.args[0], append(server.args[1:], "-p", "5201")...), 5201)
+					return slowSession(t, inTmuxOn(t, here, []string{"SSH_CONNECTION=192.0.2.1 50000 192.0.2.2 22"}, 120, 40, there.Addr.String()))
+				})
 			})
 		}
 	}
+}
+
+func slowSession(t *testing.T, m *tmux) error {
+	t.Helper()
+	m.await("upload", holdsAll("▲ TCP ×1", "Mbit/s"))
+	m.await("the slow refresh", holdsAll("1 Hz"))
+	time.Sleep(3 * time.Second) // the ramp, so that queues have filled
+	m.press("+")
+	m.await("the second stream", holdsAll("streams 1→2"))
+	gap := stepGap(t, m)
+	time.Sleep(2 * time.Second)
+	m.press("q")
+	quit := time.Now()
+	m.await("end", holdsAll("exit="))
+	took := time.Since(quit)
+	t.Logf("gap of the change %v, back %v after q", gap, took.Round(10*time.Millisecond))
+	switch {
+	case gap > 2*time.Second:
+		return fmt.Errorf("the change took %v without payload, want at most 2 s", gap)
+	case took > 3500*time.Millisecond: // 3 s for the results, and what the screen and tmux need to come back
+		return fmt.Errorf("q took %v, want at most 3 s", took)
+	}
+	return nil
 }
 
 var gapText = regexp.MustCompile(`gap (\d+(?:\.\d+)?) ?(ms|s)`)
