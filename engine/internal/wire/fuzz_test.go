@@ -63,6 +63,65 @@ func FuzzParseResults(f *testing.F) {
 	})
 }
 
+func FuzzParseHello(f *testing.F) {
+	f.Add([]byte(`{"v":1,"agent":"linerate 0.1","rx":5,"tx":7,"host":{"os":"linux"},"route":null,"settings":{"net.ipv4.tcp_rmem":{"value":"1 2 3","host":false}}}`))
+	f.Add([]byte(`{"v":1e400,"rx":-1,"agent":"\u001b[2J"}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		h, err := ParseHello(text)
+		if err != nil {
+			return
+		}
+		harmless(t, h.Agent, false)
+		if h.Version < 1 || h.Received < 0 || h.Sent < h.Received {
+			t.Errorf("accepted %+v", h)
+		}
+		again, err := h.JSON()
+		if err != nil {
+			t.Fatalf("writing what was read: %v", err)
+		}
+		if len(text) > MaxFrame {
+			return
+		}
+		back, err := ParseHello(again)
+		if err != nil || back.Agent != h.Agent || back.Received != h.Received || back.Sent != h.Sent || len(again) > MaxFrame {
+			t.Errorf("written and read back: %v\nwas %+v\nis  %+v", err, h, back)
+		}
+	})
+}
+
+func FuzzParseSample(f *testing.F) {
+	f.Add([]byte(`{"n":1,"m":1000,"w":1796037621866309,"d":500000,"c":[[0,10,20],[1]],"p":[1500,20],"cc":"cubic","s":[{"i":1,"b":99,"a":5,"t":[7,1,2,0],"k":37,"f":[280,1],"e":[1]},{"i":3,"b":0,"q":[1,2,3]}],"v":{"tcp":{}}}`))
+	f.Add([]byte(`{"n":1,"m":-1,"w":0,"c":[[0,-1]],"s":[{"i":1,"b":1e99},{"i":1,"b":1}],"cy":"\u001b[2J"}`))
+	f.Add([]byte(`{"n":18446744073709551615,"m":0,"w":0,"s":[{"i":1,"b":0,"y":"\u202e"}]}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		s, err := ParseSample(text)
+		if err != nil {
+			return
+		}
+		for _, why := range []string{s.CoresWhy, s.ProcessWhy, s.ThreadsWhy, s.Congestion} {
+			harmless(t, why, false)
+		}
+		if len(s.Cores) > MaxCores || len(s.Streams) > MaxStreams {
+			t.Errorf("accepted %d cores, %d streams", len(s.Cores), len(s.Streams))
+		}
+		for _, c := range s.Cores {
+			if c[0] < 0 || !within(c[1:], 1000) {
+				t.Errorf("accepted core %v", c)
+			}
+		}
+		for limit := 0; limit <= 2*len(text); limit += 1 + len(text)/4 {
+			fit, err := s.Fit(limit, 1)
+			if err != nil {
+				t.Fatalf("writing what was read: %v", err)
+			}
+			back, err := ParseSample(fit.Text)
+			if err != nil || back.Seq != s.Seq || len(back.Streams) != fit.Streams || (len(back.Vitals) > 0) != fit.Vitals {
+				t.Errorf("in %d bytes: %v: %s", limit, err, fit.Text)
+			}
+		}
+	})
+}
+
 func harmless(t *testing.T, s string, lines bool) {
 	t.Helper()
 	for _, r := range s {

@@ -29,7 +29,10 @@ const (
 const (
 	FrameHello  State = 0x40 // server: version and host facts
 	FrameSample State = 0x41 // server: a sample of its load, while the test runs
-	FrameLast   State = 0x43 // 0x42 and 0x43 are reserved
+
+	// Reserved for changing the stream count of a running test.
+	FrameRequest State = 0x42 // client: please change it; refused so far
+	FrameAnswer  State = 0x43 // server: a Refusal
 )
 
 var stateNames = map[State]string{
@@ -54,7 +57,7 @@ func (s State) String() string {
 func (s State) Known() bool { _, ok := stateNames[s]; return ok }
 
 // Frame reports whether s opens a side-channel frame.
-func (s State) Frame() bool { return s >= FrameHello && s <= FrameLast }
+func (s State) Frame() bool { return s >= FrameHello && s <= FrameAnswer }
 
 // StateError is a byte where a state was due that is none.
 type StateError struct{ Byte byte }
