@@ -244,10 +244,11 @@ const (
 	ClientRefused ServerEventKind = iota // busy, over a limit, or not an iperf3 client
 	ClientAccepted
 	TestStarted
-	TestEnded // Result tells how
+	TestEnded   // Result tells how
+	SideChannel // a linerate client misused it; its test goes on
 )
 
-var serverEventNames = [...]string{"refused", "accepted", "started", "ended"}
+var serverEventNames = [...]string{"refused", "accepted", "started", "ended", "side channel"}
 
 func (k ServerEventKind) String() string {
 	return serverEventNames[min(int(k), len(serverEventNames)-1)]
