@@ -52,3 +52,10 @@ type EvidenceSource interface {
 	// need not exist yet.
 	Disk(ctx context.Context, path string) probes.Disk
 }
+
+// InterfaceSource lists the network interfaces of this computer. probes/host implements it;
+// it is apart because a test knows its interface from the route.
+type InterfaceSource interface {
+	// Interfaces describes every interface but loopback, in the system's order.
+	Interfaces(ctx context.Context) probes.Reading[[]probes.NIC]
+}

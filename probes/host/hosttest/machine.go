@@ -40,6 +40,7 @@ type NIC struct {
 	MTU      int
 	Queues   int // receive and transmit queues, each
 	LRO      bool
+	Half     bool           // the link is half duplex
 	Source   netip.Addr     // local address used for everything but loopback
 	Gateway  netip.Addr     // of the default route
 	Qdiscs   []probes.Qdisc // nil: mq with fq_codel

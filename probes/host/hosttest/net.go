@@ -25,7 +25,11 @@ func (h *Host) writeNIC() {
 	h.link(pci+"net/"+n.Name+"/device", "../../../"+n.PCI)
 	h.write(pci+"net/"+n.Name+"/operstate", "up\n")
 	h.write(pci+"net/"+n.Name+"/speed", fmt.Sprintf("%.0f\n", n.SpeedBps/1e6))
-	h.write(pci+"net/"+n.Name+"/duplex", "full\n")
+	duplex := "full"
+	if n.Half {
+		duplex = "half"
+	}
+	h.write(pci+"net/"+n.Name+"/duplex", duplex+"\n")
 	h.link("sys/class/net/"+n.Name, "../../"+strings.TrimPrefix(pci, "sys/")+"net/"+n.Name)
 	h.writeSlot()
 	h.writeStack()
