@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/netip"
 	"os"
 	"strings"
@@ -210,10 +211,10 @@ func (a *app) afterwards(summary engine.Summary, screen shown, stop *stopper) er
 	var kept error
 	if summary.Last != nil && len(summary.Last.Segments) > 0 {
 		var text bytes.Buffer
-		report.Summary(&text, summary)
+		report.Summary(&text, summary, report.SummaryWidth)
 		_, kept = keep(text.Bytes())
 		if !screen.mute && !stop.hungUp {
-			a.out.Write(text.Bytes())
+			report.Summary(a.out, summary, columns(a.out))
 		}
 	}
 	switch {
@@ -235,4 +236,14 @@ func sshClient(connection string) netip.Addr {
 	from, _, _ := strings.Cut(connection, " ")
 	addr, _ := netip.ParseAddr(from)
 	return addr
+}
+
+// columns is how wide the terminal is that w writes to, or all a summary can use.
+func columns(w io.Writer) int {
+	if f, ok := w.(*os.File); ok {
+		if width, _, err := term.GetSize(f.Fd()); err == nil {
+			return width
+		}
+	}
+	return report.SummaryWidth
 }

@@ -33,7 +33,7 @@ func (a *app) printSearch(ctx context.Context, cfg session.Config) error {
 		return testProblem(summary.Err)
 	}
 	<-watched
-	report.Summary(a.out, summary)
+	report.Summary(a.out, summary, report.SummaryWidth)
 	return nil
 }
 

@@ -13,15 +13,21 @@ import (
 	"linerate/probes"
 )
 
-const summaryWidth = 100
+// SummaryWidth is the widest summary, in columns; below leastWidth its tables would say
+// nothing.
+const (
+	SummaryWidth = 100
+	leastWidth   = 60
+)
 
 // Summary writes what stays on the normal screen after the dashboard: plain text of at
-// most 100 columns (but for commands, which stay whole), fit to be copied. Per direction
+// most width columns, between 60 and SummaryWidth (but for commands, which stay whole),
+// fit to be copied. Per direction
 // of the last step it gives the receiver's count, the average and what is possible, then
 // the verdicts, all steps, the streams and how it ended. What is unknown is a dash with
 // its reason. The error is that of the writer.
-func Summary(w io.Writer, s engine.Summary) error {
-	t := &summary{last: s.Last, err: s.Err}
+func Summary(w io.Writer, s engine.Summary, width int) error {
+	t := &summary{last: s.Last, err: s.Err, width: min(max(width, leastWidth), SummaryWidth)}
 	if t.err == nil && t.last != nil {
 		t.err = t.last.Err
 	}
@@ -32,9 +38,10 @@ func Summary(w io.Writer, s engine.Summary) error {
 }
 
 type summary struct {
-	buf  bytes.Buffer
-	last *engine.Snapshot
-	err  error
+	buf   bytes.Buffer
+	width int
+	last  *engine.Snapshot
+	err   error
 }
 
 func (t *summary) write() {
@@ -57,7 +64,7 @@ func (t *summary) write() {
 func (t *summary) line(s string) { t.buf.WriteString(clean(s) + "\n") }
 
 func (t *summary) wrapped(first, text string) {
-	for _, l := range wrap(summaryWidth, first, clean(text)) {
+	for _, l := range wrap(t.width, first, clean(text)) {
 		t.line(l)
 	}
 }
@@ -70,12 +77,12 @@ func (t *summary) phrases(first string, parts []string) {
 		if i < len(parts)-1 {
 			p += " ·"
 		}
-		if len(p) < summaryWidth/2 {
+		if len(p) < t.width/2 {
 			p = strings.ReplaceAll(p, " ", glue)
 		}
 		parts[i] = p
 	}
-	for _, l := range wrap(summaryWidth, first, strings.Join(parts, " ")) {
+	for _, l := range wrap(t.width, first, strings.Join(parts, " ")) {
 		t.line(strings.ReplaceAll(l, glue, " "))
 	}
 }
@@ -86,7 +93,7 @@ func (t *summary) table(head []string, rows [][]string) {
 			row[i] = clean(row[i])
 		}
 	}
-	for _, l := range columns(summaryWidth, head, rows) {
+	for _, l := range columns(t.width, head, rows) {
 		t.line(l)
 	}
 }

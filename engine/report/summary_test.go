@@ -79,12 +79,12 @@ func swap(role engine.Role, with []int) func() {
 func summarize(t *testing.T, s engine.Summary) string {
 	t.Helper()
 	var got strings.Builder
-	if err := Summary(&got, s); err != nil {
+	if err := Summary(&got, s, SummaryWidth); err != nil {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(got.String()) {
-		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > summaryWidth {
-			t.Errorf("a line of %d columns, want at most %d: %q", n, summaryWidth, line)
+		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > SummaryWidth {
+			t.Errorf("a line of %d columns, want at most %d: %q", n, SummaryWidth, line)
 		}
 		if strings.TrimRight(line, " \n")+"\n" != line {
 			t.Errorf("a line ends in blanks: %q", line)
@@ -212,7 +212,25 @@ func TestSummaryOfUnknowns(t *testing.T) {
 }
 
 func TestSummaryGivesTheWritersError(t *testing.T) {
-	if err := Summary(&failing{}, engine.Summary{}); !errors.Is(err, errFull) {
+	if err := Summary(&failing{}, engine.Summary{}, SummaryWidth); !errors.Is(err, errFull) {
 		t.Errorf("Summary() = %v, want %v", err, errFull)
+	}
+}
+
+// On a narrow terminal no line of prose or table wraps.
+func TestSummaryOfANarrowTerminal(t *testing.T) {
+	s := engine.Summary{Last: session(8, engine.Download)}
+	for _, width := range []int{20, 80, 300} {
+		var got strings.Builder
+		if err := Summary(&got, s, width); err != nil {
+			t.Fatal(err)
+		}
+		most := min(max(width, leastWidth), SummaryWidth)
+		for line := range strings.Lines(got.String()) {
+			line = strings.TrimSuffix(line, "\n")
+			if n := utf8.RuneCountInString(line); n > most && !strings.HasPrefix(strings.TrimSpace(line), "ip link") {
+				t.Errorf("width %d: a line of %d columns: %q", width, n, line)
+			}
+		}
 	}
 }
