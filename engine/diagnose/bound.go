@@ -11,8 +11,9 @@ const (
 	// settledAfter is the age from which a path is judged: slow start's overshoot has
 	// left the window of 3 s by then.
 	settledAfter = 4 * time.Second
-	// takesPart is the share of a core from which a payload thread counts as working:
-	// one that uses less is not held back by the core it happens to run on.
+	// takesPart is the share of a core from which the payload threads of one direction
+	// count as working: when they use less they are not held back by the cores they happen
+	// to run on.
 	takesPart = 0.3
 )
 
@@ -57,13 +58,24 @@ func (e *Evidence) coresBind(dir engine.Direction, side engine.Side) string {
 		}
 		return e.nobodyFree(s)
 	}
-	if t.Value.Busy() < takesPart {
+	if e.threadsOf(side, dir) < takesPart {
 		return ""
 	}
 	if c, ok := coreByNumber(cores, t.Value.Core); s.full() || t.Value.Busy() >= full || ok && c.Busy() >= full {
 		return fmt.Sprintf("%score %d, on which the payload thread runs, is full", where, t.Value.Core)
 	}
 	return e.nobodyFree(s)
+}
+
+// threadsOf is the share of one core that all payload threads of one direction use at one
+// end.
+func (e *Evidence) threadsOf(side engine.Side, dir engine.Direction) (busy float64) {
+	for _, t := range e.Ends[side].Threads.Value {
+		if t.Dir == dir && t.Sends == (side == e.Sender(dir)) {
+			busy += t.Busy()
+		}
+	}
+	return busy
 }
 
 // nobodyFree says so of a computer that runs, or may run, both ends and has no idle core

@@ -140,16 +140,16 @@ func (e *Evidence) pinnedAmongOthers(dir engine.Direction, c probes.CoreLoad) ru
 // results of an earlier, equal step.
 func (e *Evidence) ownProcess(side engine.Side) probes.Reading[float64] {
 	own := e.end(side).Process
-	switch far := e.Ends[engine.Far].Process; {
+	switch other := e.Ends[engine.Far-side].Process; {
 	case !own.Known():
 		return own
-	case !e.Test.SameHost && side == engine.Local && e.maybeOneComputer():
-		// The far program's share is counted here too: at worst it is too much.
-		if !far.Known() {
-			_, far = e.peerCPU(func(s *Step) bool { return s.Spec.Streams == e.Test.Spec.Streams })
+	case !e.Test.SameHost && e.maybeOneComputer():
+		// The other program's share is counted here too: at worst it is too much.
+		if !other.Known() && side == engine.Local {
+			_, other = e.peerCPU(func(s *Step) bool { return s.Spec.Streams == e.Test.Spec.Streams })
 		}
-		if far.Known() {
-			return probes.Got(own.Value + far.Value)
+		if other.Known() {
+			return probes.Got(own.Value + other.Value)
 		}
 		return e.allButOthers(side)
 	case !e.Test.SameHost || e.Ends[engine.Far].Threads.Known():
@@ -259,7 +259,7 @@ func coresBusy(e *Evidence, dir engine.Direction) ruling {
 			return e.paceEachOther(dir, s)
 		}
 		least := busyAlone
-		if e.Test.SameHost {
+		if e.maybeOneComputer() {
 			least = busyHere
 		}
 		if s.mean < least {
@@ -277,7 +277,7 @@ func coresBusy(e *Evidence, dir engine.Direction) ruling {
 // paceEachOther speaks of two threads on one computer, each waiting for the other while
 // cores are free.
 func (e *Evidence) paceEachOther(dir engine.Direction, s spread) ruling {
-	if !e.Test.SameHost {
+	if !e.Test.SameHost && !(e.maybeOneComputer() && e.Ends[engine.Far].Threads.Known()) {
 		return no(fmt.Sprintf("%s could take another thread", count(s.free, "core")))
 	}
 	tx, rx := e.pair(engine.Local)
@@ -289,7 +289,7 @@ func (e *Evidence) paceEachOther(dir engine.Direction, s spread) ruling {
 	}
 	f := e.busyFinding(dir, engine.Local, s)
 	f.Confidence = engine.Likely
-	f.Text = "Both ends run on this computer and pace each other"
+	f.Text = "Both ends run on one computer and pace each other"
 	if w := workload(tx, rx); w != "" {
 		f.Text += " (" + w + ")"
 	}
@@ -322,7 +322,7 @@ func (e *Evidence) busyFinding(dir engine.Direction, side engine.Side, s spread)
 			e.share("least busy core", s.least, side),
 			e.share(fmt.Sprintf("core %d busy", s.top.Core), s.top.Busy(), side)),
 	}
-	if e.Test.SameHost {
+	if e.maybeOneComputer() {
 		f.Confidence = engine.Sure
 	}
 	return f
@@ -340,7 +340,7 @@ func (e *Evidence) workers(side engine.Side, s spread) string {
 // pair gives the busiest sending and the busiest receiving thread on one computer.
 func (e *Evidence) pair(side engine.Side) (tx, rx probes.Reading[Thread]) {
 	tx, rx = e.busiest(side, engine.Both, true), e.busiest(side, engine.Both, false)
-	if e.Test.SameHost {
+	if e.maybeOneComputer() {
 		tx = busier(tx, e.busiest(engine.Far, engine.Both, true))
 		rx = busier(rx, e.busiest(engine.Far, engine.Both, false))
 	}

@@ -7,6 +7,10 @@ import (
 	"linerate/engine/unit"
 )
 
+// farBeyond is how many times the goodput a buffer may allow and still be its limit: the
+// kernel lets the queue below a socket have a part of it.
+const farBeyond = 2.0
+
 // unscaled is the largest window without window scaling, bytes.
 const unscaled = 65535
 
@@ -144,13 +148,18 @@ func (e *Evidence) sendBufferLimits(dir engine.Direction) (windowCap, ruling) {
 		room := float64(w.Mem.Value.SndBuf)
 		return float64(w.Now.NotSentBytes) < room/2 || float64(w.Now.CwndBytes()) > room, w.Mem.Known()
 	})
+	g, rated := e.flow(dir).Rate.Get()
 	switch {
+	case !rated:
+		return c, unseen("rate: " + e.flow(dir).Rate.Why())
 	case c.share < limited:
 		return c, no(fmt.Sprintf("the send buffer was full for %s of the time", percent(c.share)))
 	case known && !tight:
 		return c, no("most of the send buffer has not been sent once: the path is the limit")
 	case c.queued:
 		return c, no("a queue stands on the path: the buffers are larger than it needs")
+	case c.allowed > farBeyond*g:
+		return c, no(fmt.Sprintf("the buffers would allow %s, %s flow", unit.Rate(c.allowed), unit.Rate(g)))
 	}
 	return c, ruling{state: Holds}
 }

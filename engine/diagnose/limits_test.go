@@ -87,6 +87,8 @@ func limitRows() []row {
 		{LateReader, "4.75 times", smallWindow(tcp(farEnd, probes.Counters{"TcpExt.TCPToZeroWindowAdv": 19}), again(up, shut(0))), up, RuledOut, ""},
 		{LateReader, "a closed window was seen", smallWindow(again(up, limitedBy(.9, 0), shut(.08))), up, Holds, "in 8 % of the samples"},
 		{LateReader, "but the reader works", smallWindow(again(up, limitedBy(.9, 0), shut(.08)), thread(farEnd, "lr-rx-1", up, 1, .6)), up, RuledOut, "works (60 %"},
+		{LateReader, "eight readers on two busy cores", smallWindow(kind(local, "veth"), tcp(farEnd, probes.Counters{"TcpExt.TCPToZeroWindowAdv": 52}), cores(farEnd, .9, .9),
+			thread(farEnd, "lr-rx-1", up, 0, .2), thread(farEnd, "lr-rx-3", up, 1, .2)), up, RuledOut, "CPU first"},
 		{LateReader, "far buffer unknown", smallWindow(again(up, limitedBy(.9, 0)), func(e *Evidence) {
 			e.Flows[up].Receiver = probes.Unknown[[]StreamWindow](probes.Absent, "stock iperf3")
 		}), up, Unseen, "far end not visible"},
@@ -111,6 +113,7 @@ func limitRows() []row {
 		{SendBuffer, "buffers unknown", smallSendBuffer(again(up, func(w *StreamWindow) {
 			w.Mem = probes.Unknown[engine.SockMem](probes.Unsupported, "no SO_MEMINFO")
 		})), up, Unseen, "no SO_MEMINFO"},
+		{SendBuffer, "would allow twice as much", smallSendBuffer(rateOf(up, 150e6)), up, RuledOut, "would allow"},
 		{SendBuffer, "setting unknown", smallSendBuffer(func(e *Evidence) { e.Ends[local].Settings = nil }), up, Holds, ""},
 		{SendBuffer, "far sender", base(direction(down)), down, Unseen, "far end not visible"},
 

@@ -175,3 +175,69 @@ func TestFarEndIsNamed(t *testing.T) {
 		}
 	}
 }
+
+// Streams that share a full link unevenly are no fault of anything.
+func TestUnevenStreamsAtLineRate(t *testing.T) {
+	e := base(quietFar, streams(4), rateOf(up, 9.41*gig), queueCounts(farEnd, 800, 100, 50, 50), cores(farEnd, .92, .3, .2, .2), interrupts(farEnd, probes.QueueIRQ{Name: "eth0-0", Core: 0, Count: 5}))
+	var all []StreamWindow
+	for i, rate := range []float64{1.52, 3.14, 3.14, 1.61} {
+		w := window()
+		w.ID, w.Bytes = 1+2*i, uint64(rate*gig/8*w.Span.Seconds())
+		all = append(all, w)
+	}
+	e.Flows[up].Sender = probes.Got(all)
+	v := Verdicts(e)[0]
+	if v.Main.Code != LineRate || !strings.Contains(v.Main.Text, "9.41 of 9.415 Gbit/s") {
+		t.Errorf("got %s %q, want %s with both figures", v.Main.Code, v.Main.Text, LineRate)
+	}
+	for _, f := range v.Also {
+		if f.Severity >= engine.SeverityWarning {
+			t.Errorf("also %s: %s", f.Code, f.Text)
+		}
+	}
+}
+
+// Clean runs in the lab show much that looks like trouble: none of it is a warning.
+func TestCleanRuns(t *testing.T) {
+	veth := func(edits ...func(*Evidence)) Evidence {
+		return base(append([]func(*Evidence){noCeiling, kind(local, "veth"), mtu(local, 1500), far2Process, kind(farEnd, "veth"), mtu(farEnd, 1500),
+			offloads(local, true, true, false), offloads(farEnd, true, true, false), qdiscs(local, probes.Qdisc{Kind: "noqueue"}), qdiscs(farEnd, probes.Qdisc{Kind: "noqueue"}),
+			softnet(local, probes.Softnet{Core: 0, Processed: 300000}, probes.Softnet{Core: 1, Processed: 100000}), softnet(farEnd, probes.Softnet{Core: 0, Processed: 300000}, probes.Softnet{Core: 1, Processed: 100000})}, edits...)...)
+	}
+	busy := func(a, b, tx, rx float64) func(*Evidence) {
+		return func(e *Evidence) {
+			cores(local, a, b)(e)
+			e.Ends[local].Process, e.Ends[farEnd].Process = probes.Got(tx), probes.Got(rx)
+			e.Ends[farEnd].Cores = e.Ends[local].Cores
+			thread(local, "lr-tx-1", up, 0, tx)(e)
+			thread(farEnd, "lr-rx-1", up, 1, rx)(e)
+		}
+	}
+	noisy := []func(*Evidence){
+		tcp(local, probes.Counters{"TcpExt.TCPSACKReorder": 16, "TcpExt.TCPTSReorder": 1, "TcpExt.TCPFullUndo": 10, "TcpExt.TCPTimeouts": 0, "TcpExt.TCPLostRetransmit": 0, "Tcp.RetransSegs": 726, "Udp.RcvbufErrors": 0, "TcpExt.TCPBacklogDrop": 0}),
+		tcp(farEnd, probes.Counters{"TcpExt.TCPToZeroWindowAdv": 79, "TcpExt.TCPWantZeroWindowAdv": 77, "TcpExt.TCPRcvCollapsed": 4, "TcpExt.TCPBacklogDrop": 3, "Udp.RcvbufErrors": 0}),
+		sender(up, windows(wide(30*time.Microsecond, 150*time.Microsecond), lost(4400000, 726, 22), limitedBy(.3, .2), peerWindow(3e6), shut(.1), func(w *StreamWindow) { w.Now.Reordering = 40 })),
+		receiver(up, buffers(engine.SockMem{RmemAlloc: 3e6, RcvBuf: 6e6})),
+	}
+	tests := []struct {
+		name, want string
+		e          Evidence
+	}{
+		{"both cores full", AllCoresFull, veth(append(noisy, rateOf(up, 8.6*gig), busy(1, .98, .85, .65))...)},
+		{"both cores busy", CoresBusy, veth(append(noisy, rateOf(up, 8.6*gig), busy(.88, .71, .7, .5))...)},
+		{"tbf 500M", OwnShaper, veth(rateOf(up, 478e6), busy(.15, .1, .05, .05), qdiscs(local, probes.Qdisc{Kind: "tbf", RateBps: 500e6, Overlimits: 90000, Dropped: 300}),
+			sender(up, windows(wide(40*time.Microsecond, 6*ms), lost(120000, 400, 0), inBursts, peerWindow(3e6))), receiver(up, buffers(engine.SockMem{RcvBuf: 6e6})))},
+	}
+	for _, tt := range tests {
+		for _, v := range Verdicts(tt.e) {
+			for _, f := range append(v.Also, v.Main) {
+				if f.Severity >= engine.SeverityWarning {
+					t.Errorf("%s: %s %v: %s", tt.name, f.Code, f.Severity, f.Text)
+				}
+			}
+			if v.Main.Code != tt.want {
+				t.Errorf("%s: got %s %q, want %s", tt.name, v.Main.Code, v.Main.Text, tt.want)
+			}
+		}
+	}
+}

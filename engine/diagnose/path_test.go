@@ -74,6 +74,7 @@ func pathRows() []row {
 		{RandomLoss, "next to nothing lost", lossy(again(up, lost(1100000, 10, 0))), up, RuledOut, "0.0009 %"},
 		{RandomLoss, "half of it in vain", lossy(again(up, lost(11831, 14, 7))), up, RuledOut, "false alarms"},
 		{RandomLoss, "a queue", lossy(again(up, wide(40*ms, 48*ms))), up, RuledOut, "a queue of 8.00 ms"},
+		{RandomLoss, "over veth", lossy(kind(local, "veth"), again(up, wide(100*time.Microsecond, 150*time.Microsecond), lost(4400000, 726, 22)), rateOf(up, 8.59*gig)), up, RuledOut, "do not leave this computer"},
 		{RandomLoss, "in bursts", lossy(again(up, inBursts)), up, RuledOut, "in bursts"},
 		{RandomLoss, "a core is full", lossy(cores(local, .1, .97), thread(local, "lr-tx-1", up, 1, .97)), up, RuledOut, "CPU first"},
 		{RandomLoss, "own shaper", lossy(qdiscs(local, probes.Qdisc{Kind: "tbf", RateBps: 9.3e6})), up, RuledOut, "own shaper"},

@@ -88,6 +88,7 @@ func queueRows() []row {
 		{OffloadsOff, "cannot be changed", cut(known(offloads(farEnd, true, true, true)), adapter(local, func(a *probes.Adapter) { a.Fixed = []string{"tso", "gso"} })), up, RuledOut, ""},
 		{OffloadsOff, "all on", cut(offloads(local, true, true, true), known(offloads(farEnd, true, true, true))), up, RuledOut, ""},
 		{OffloadsOff, "without traffic", base(idleTest, offloads(local, false, true, true)), up, Holds, "TSO of eth0 is off: every packet will cost"},
+		{OffloadsOff, "without traffic, veth", base(idleTest, kind(local, "veth"), offloads(local, true, true, false), known(offloads(farEnd, true, true, true))), down, RuledOut, ""},
 		{OffloadsOff, "offloads unknown", base(), up, Unseen, "offloads"},
 		{OffloadsOff, "softnet unknown", cut(blindVitals(local)), up, Unseen, "no /proc here"},
 

@@ -73,6 +73,9 @@ func quota(e *Evidence, dir engine.Direction) ruling {
 				"systemctl set-property --runtime UNIT CPUQuota=", "cpu.max, or the container's CPU limit")},
 		}
 		held := e.shareOfWindow(side, end.Vitals.Quota.Throttled)
+		if e.Test.Idle && held.Value < throttledShare {
+			return e.tightQuota(side, f)
+		}
 		if !held.Known() {
 			return e.notSeen(side, "CPU limit", held.Why())
 		}
@@ -84,6 +87,29 @@ func quota(e *Evidence, dir engine.Direction) ruling {
 		f.Evidence = e.from(dir, e.vital("time throttled", held.Value, "share", side))
 		return holds(f)
 	})
+}
+
+// tightQuota is quota while nothing flows: a limit below the number of cores will hold
+// a test back.
+func (e *Evidence) tightQuota(side engine.Side, f engine.Finding) ruling {
+	limit := e.end(side).Vitals.Quota.Cores
+	cores, ok := e.cores(side).Get()
+	switch {
+	case limit.Status == probes.Absent:
+		return no("no CPU limit")
+	case !limit.Known():
+		return e.notSeen(side, "CPU limit", limit.Why())
+	case !ok:
+		return e.notSeen(side, "cores", e.cores(side).Why())
+	case limit.Value >= float64(len(cores)):
+		return no(fmt.Sprintf("the CPU limit is %s cores of %d", digits(limit.Value, 2), len(cores)))
+	}
+	f.Confidence = engine.Likely
+	f.Text = fmt.Sprintf("The %scontrol group may use %s of %s: a fast test will be held back by it.",
+		e.where(side), digits(limit.Value, 2), count(len(cores), "core"))
+	f.Short = fmt.Sprintf("%sCPU limit: %s of %s", e.where(side), digits(limit.Value, 2), count(len(cores), "core"))
+	f.Evidence = []engine.Evidence{e.vital("CPU limit", limit.Value, "cores", side), e.fact("cores", float64(len(cores)), "", side)}
+	return holds(f)
 }
 
 // shareOfWindow is a time as a share of the window of one end's vitals.
