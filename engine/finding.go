@@ -1,6 +1,9 @@
 package engine
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Severity ranks a finding. Colour never stands alone for it: the screen shows a word
 // and a sign too.
@@ -105,4 +108,23 @@ type Verdict struct {
 	Dir  Direction
 	Main Finding
 	Also []Finding
+}
+
+// Findings lists what verdicts hold, the verdicts themselves first and the gravest of them
+// before the others. A finding about both directions is listed once.
+func Findings(verdicts []Verdict) []Finding {
+	var mains, also []Finding
+	for _, v := range verdicts {
+		mains = append(mains, v.Main)
+		also = append(also, v.Also...)
+	}
+	slices.SortStableFunc(mains, func(a, b Finding) int { return int(b.Severity) - int(a.Severity) })
+	var list []Finding
+	for _, f := range append(mains, also...) {
+		same := func(g Finding) bool { return g.Code == f.Code && g.Side == f.Side && g.Dir == f.Dir }
+		if !slices.ContainsFunc(list, same) {
+			list = append(list, f)
+		}
+	}
+	return list
 }

@@ -24,6 +24,7 @@ const (
 	maxStreams  = 512     // sockets of one end of one direction, and threads
 	maxMap      = 32768   // counters: some drivers have thousands
 	maxString   = 1024    // bytes
+	maxMore     = 64      // interfaces
 )
 
 // Document is evidence in a file: what a bug report needs to be judged again.
@@ -32,7 +33,13 @@ type Document struct {
 	Program  string    `json:"program"` // that wrote it: "linerate 0.3"
 	Taken    time.Time `json:"taken"`
 	Evidence Evidence  `json:"evidence"`
+	// More is the evidence of further interfaces of this computer, where no host was named
+	// that would tell which one matters. Nothing flows in it.
+	More []Evidence `json:"more,omitempty"`
 }
+
+// All gives the evidence of every interface.
+func (d Document) All() []Evidence { return append([]Evidence{d.Evidence}, d.More...) }
 
 // Encode writes a document as indented JSON. The version is this program's, whatever d
 // says.
@@ -78,21 +85,34 @@ func Decode(r io.Reader) (Document, error) {
 	if err := tame(reflect.ValueOf(&d).Elem(), "evidence"); err != nil {
 		return Document{}, err
 	}
-	for i := range d.Evidence.Flows {
-		f := &d.Evidence.Flows[i]
-		for _, side := range []int{len(f.Sender.Value), len(f.Receiver.Value)} {
-			if side > maxStreams {
-				return Document{}, fmt.Errorf("evidence: %d streams, at most %d", side, maxStreams)
-			}
-		}
+	if len(d.More) > maxMore {
+		return Document{}, fmt.Errorf("evidence: %d interfaces, at most %d", len(d.More), maxMore)
 	}
-	for i := range d.Evidence.Ends {
-		end := &d.Evidence.Ends[i]
-		if n := max(len(end.Threads.Value), len(end.Others.Value)); n > maxStreams {
-			return Document{}, fmt.Errorf("evidence: %d threads, at most %d", n, maxStreams)
+	for _, e := range d.All() {
+		if err := e.bounded(); err != nil {
+			return Document{}, err
 		}
 	}
 	return d, nil
+}
+
+// bounded checks the lists that rules walk more than once.
+func (e *Evidence) bounded() error {
+	for i := range e.Flows {
+		f := &e.Flows[i]
+		for _, side := range []int{len(f.Sender.Value), len(f.Receiver.Value)} {
+			if side > maxStreams {
+				return fmt.Errorf("evidence: %d streams, at most %d", side, maxStreams)
+			}
+		}
+	}
+	for i := range e.Ends {
+		end := &e.Ends[i]
+		if n := max(len(end.Threads.Value), len(end.Others.Value)); n > maxStreams {
+			return fmt.Errorf("evidence: %d threads, at most %d", n, maxStreams)
+		}
+	}
+	return nil
 }
 
 // tame bounds the lists below v and cleans its strings. path names v in errors.

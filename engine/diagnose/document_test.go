@@ -129,6 +129,8 @@ func TestDecodeRefuses(t *testing.T) {
 		{"too many seconds", `{"version":1,"evidence":{"flows":[{"seconds_bps":` + list(maxList+1) + `}]}}`, "evidence.evidence.flows.seconds_bps: 4097 elements"},
 		{"too many streams", `{"version":1,"evidence":{"flows":[{"sender":{"status":"ok","value":[` + strings.TrimSuffix(strings.Repeat("{},", maxStreams+1), ",") + `]}}]}}`, "513 streams"},
 		{"too many threads", `{"version":1,"evidence":{"ends":[{"others":{"status":"ok","value":[` + strings.TrimSuffix(strings.Repeat("{},", maxStreams+1), ",") + `]}}]}}`, "513 threads"},
+		{"too many interfaces", `{"version":1,"more":[` + strings.TrimSuffix(strings.Repeat("{},", maxMore+1), ",") + `]}`, "65 interfaces"},
+		{"too many streams of another interface", `{"version":1,"more":[{"flows":[{"sender":{"status":"ok","value":[` + strings.TrimSuffix(strings.Repeat("{},", maxStreams+1), ",") + `]}}]}]}`, "513 streams"},
 		{"too large", `{"version":1,"program":"` + strings.Repeat("x", maxDocument) + `"}`, "more than 8 MiB"},
 		{"too deep", strings.Repeat(`{"evidence":`, 20000), "exceeded max depth"},
 	}
@@ -254,6 +256,12 @@ func judged(t *testing.T, d Document) {
 		Review(e, dir)
 	}
 	NewTracker().Update(0, e)
+	Examination(d.All())
+	for _, found := range Static(e) {
+		if found.Code == "" || found.Text == "" || strings.Contains(found.Text, "%!") {
+			t.Errorf("finding without traffic %+v", found)
+		}
+	}
 }
 
 func FuzzDecode(f *testing.F) {

@@ -95,6 +95,7 @@ type Path struct {
 	Ceiling  probes.Reading[Ceiling] `json:"ceiling"` // what the link leaves for payload
 	MTU      probes.PathMTU          `json:"mtu"`
 	RTT      probes.PathRTT          `json:"rtt"`
+	Dest     netip.Addr              `json:"dest"`     // the far end's address
 	Source   netip.Addr              `json:"source"`   // the local address used
 	Gateway  probes.Reading[bool]    `json:"gateway"`  // the far end is this computer's default gateway
 	Listener probes.Reading[string]  `json:"listener"` // program that owns the port on this computer, where the far end is loopback: "sshd"

@@ -94,8 +94,8 @@ func quota(e *Evidence, dir engine.Direction) ruling {
 func (e *Evidence) tightQuota(side engine.Side, f engine.Finding) ruling {
 	limit := e.end(side).Vitals.Quota.Cores
 	cores, ok := e.cores(side).Get()
-	switch {
-	case limit.Status == probes.Absent:
+	switch held := e.end(side).Vitals.Quota.Throttled; {
+	case limit.Status == probes.Absent && held.Known():
 		return no("no CPU limit")
 	case !limit.Known():
 		return e.notSeen(side, "CPU limit", limit.Why())
