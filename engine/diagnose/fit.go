@@ -168,6 +168,7 @@ func (s system) buffer(text string, keys bufferKeys, least, start, most uint64) 
 		r.Persistent = fmt.Sprintf("/etc/sysctl.conf: kern.ipc.maxsockbuf=%d, %s=%d", most, keys.bsd, most)
 	case macOS:
 		r.Temporary = fmt.Sprintf("sysctl -w %s=%d", keys.darwin, most)
+		r.Persistent = "a launchd daemon that runs the same line at boot"
 	case windowsSystem:
 		r.Temporary = "netsh interface tcp set global autotuninglevel=normal"
 	default:

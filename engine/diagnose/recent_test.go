@@ -168,6 +168,55 @@ func TestStreamWindowUnknown(t *testing.T) {
 	}
 }
 
+// Buffers, the congestion control, and what only all samples tell.
+func TestRecentSockets(t *testing.T) {
+	r := NewRecent(epoch)
+	info := engine.TCPInfo{Size: 280, SndMSS: 1448, MinRTT: 10 * time.Millisecond, SndWnd: 1000}
+	for tenth := 0; tenth <= 150; tenth++ {
+		at := epoch.Add(time.Duration(tenth) * 100 * time.Millisecond)
+		// Slow start loses 500 segments in the first second; later one in each second.
+		info.DataSegsOut = uint32(tenth * 100)
+		info.TotalRetrans = uint32(min(tenth, 10)*50 + tenth/10)
+		info.DSACKDups = uint32(tenth / 20)
+		info.RTT = time.Duration(10+tenth%5) * time.Millisecond
+		info.SndWnd = 1000
+		if tenth%4 == 0 {
+			info.SndWnd = 0
+		}
+		c := withInfo(conn(1, engine.Upload, true, uint64(tenth)*1000), at, info)
+		c.Mem = probes.Got(engine.SockMem{SndBuf: uint32(1000 + tenth)})
+		c.Congestion = "bbr"
+		r.Add(at, []engine.Counters{c})
+	}
+	w := &r.Flow(epoch.Add(15*time.Second), engine.Upload, "").Sender.Value[0]
+	if w.Congestion != "bbr" || w.Mem.Value.SndBuf != 1150 || w.MemBefore.Value.SndBuf >= 1125 || !w.MemBefore.Known() {
+		t.Errorf("congestion %q, buffers %+v and %+v", w.Congestion, w.MemBefore, w.Mem)
+	}
+	if len(w.Losses) != keptSeconds {
+		t.Fatalf("%d seconds of losses, want %d", len(w.Losses), keptSeconds)
+	}
+	for _, l := range w.Losses {
+		if l.Sent != 1000 || l.Retrans != 1 || l.Spurious > 1 {
+			t.Errorf("a second %+v, want 1000 sent and 1 again: the first second does not count", l)
+		}
+	}
+	if q := w.Queue.Value; q < time.Millisecond || q > 3*time.Millisecond {
+		t.Errorf("median queue %v, want about 2 ms", q)
+	}
+	if z := w.ZeroWindow.Value; z < 0.1 || z > 0.5 {
+		t.Errorf("window closed in %.2f of the samples, want about a quarter", z)
+	}
+	e := Evidence{}
+	e.Flows[engine.Upload].Sender = probes.Got([]StreamWindow{*w})
+	if l := e.loss(engine.Upload); !near(l.Value.p, 0.001, 1e-9) {
+		t.Errorf("loss %+v, want 0.001", l)
+	}
+	// A receiver's window says nothing of the peer's.
+	if z := StreamWindow(*w); z.Unread().Known() {
+		t.Errorf("fill of a socket without receive buffer: %+v, want unknown", z.Unread())
+	}
+}
+
 func TestRecentStall(t *testing.T) {
 	r := NewRecent(epoch)
 	for ms := 0; ms <= 6000; ms += 100 {

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -232,6 +233,129 @@ func TestJudge(t *testing.T) {
 	for i, c := range checks {
 		if c.Code != rules[i].code || c.Dir != engine.Download || c.Why == "" {
 			t.Errorf("answer %d: %+v", i, c)
+		}
+	}
+}
+
+// The path is not judged while the rate ramps up, and losses at the begin say nothing.
+func TestTrackerWaitsForThePath(t *testing.T) {
+	tr := NewTracker()
+	for at := time.Duration(0); at <= 12*time.Second; at += 250 * time.Millisecond {
+		e := lossy(func(e *Evidence) { e.Test.Age = at })
+		v := tr.Update(at, e)[0]
+		for _, f := range append(v.Also, v.Main) {
+			if f.Code == RandomLoss && at < settledAfter+settle {
+				t.Fatalf("at %v: the path is judged already", at)
+			}
+		}
+		if at >= settledAfter+settle && v.Main.Code != RandomLoss {
+			t.Fatalf("at %v: got %s, want %s", at, v.Main.Code, RandomLoss)
+		}
+	}
+}
+
+// Each family is asked in its turn: of two sure findings the earlier one is the verdict.
+func TestOrderOfFamilies(t *testing.T) {
+	// From last to first: each edit adds a cause of an earlier family to a flow that the
+	// later ones hold back too.
+	steps := []struct {
+		code string
+		edit func(*Evidence)
+	}{
+		{DiskCeiling, func(e *Evidence) {
+			disk(local, "ssd", 4.4*gig)(e)
+			memoryOnly(9.4 * gig)(e)
+			diskBusy(local, 545e6, 0)(e)
+		}},
+		{RandomLoss, func(e *Evidence) {
+			rateOf(up, 8.95e6)(e)
+			sender(up, windows(wide(40*ms, 41*ms), lost(11831, 13, 0), by(cubic), peerWindow(45000)))(e)
+		}},
+		{ReceiveWindow, func(e *Evidence) {
+			again(up, limitedBy(.5, 0))(e)
+			receiver(up, buffers(engine.SockMem{RcvBuf: 90000}))(e)
+			setting(farEnd, "net.ipv4.tcp_rmem", "4096 8192 90000")(e)
+		}},
+		{RingOverflow, func(e *Evidence) {
+			linked(farEnd, probes.Counters{"rx_missed_errors": 400, "rx_packets": 1e6})(e)
+			rings(farEnd, 256, 4096)(e)
+		}},
+		{CPUQuota, throttled(local, time.Second)},
+		{OtherPrograms, func(e *Evidence) { cores(local, 1, 1)(e); e.Ends[local].Process = probes.Got(.1) }},
+		{DamagedFrames, linked(local, probes.Counters{"rx_crc_errors": 50, "rx_packets": 1e6})},
+		{LinkBelow, card(local, gig, []float64{gig, 10 * gig}, []float64{gig, 10 * gig})},
+	}
+	e := base(quietFar)
+	for _, s := range steps {
+		s.edit(&e)
+		v := Verdicts(e)[0]
+		if v.Main.Code != s.code {
+			t.Errorf("with %s: got %s %q", s.code, v.Main.Code, v.Main.Text)
+		}
+	}
+}
+
+// What its cause explains is not said beside it.
+func TestSymptomsAreHidden(t *testing.T) {
+	tests := []struct {
+		name          string
+		e             Evidence
+		dir           engine.Direction
+		cause, hidden string
+	}{
+		{"drops of an overflowing ring look like random loss", lossy(linked(farEnd, probes.Counters{"rx_missed_errors": 400, "rx_packets": 1e6}), rings(farEnd, 256, 4096)), up, RingOverflow, RandomLoss},
+		{"a user program's stack knows no window scaling", base(nic(local, func(n *probes.NIC) { n.Name, n.Kind, n.MTU = "tap0", probes.Got("tap"), probes.Got(65520) }), sender(up, func(w *StreamWindow) { w.Now.Options, w.Now.SndWnd = 1, 65535 })), up, UserStack, UnscaledWindow},
+		{"offloads off fill the cores", cut(cores(local, .97, .98), func(e *Evidence) { e.Ends[local].Process = probes.Got(1.5) }), up, OffloadsOff, AllCoresFull},
+		{"a late reader has its queue squeezed", smallWindow(again(up, limitedBy(.9, 0)), receiver(up, buffers(engine.SockMem{RmemAlloc: 99, RcvBuf: 100})), tcp(farEnd, probes.Counters{"TcpExt.TCPRcvCollapsed": 9})), up, LateReader, MemoryPressure},
+		{"a full disk makes a late reader", smallWindow(again(up, limitedBy(.9, 0)), receiver(up, buffers(engine.SockMem{RmemAlloc: 99, RcvBuf: 100})), disk(farEnd, "hdd", 64e6), diskBusy(farEnd, 8e6, 0), memoryOnly(gig)), up, DiskCeiling, LateReader},
+		{"a black hole stands still", base(mtu(local, 9000), stuckFlow(up, 8*time.Second), swept(4074, true)), up, BlackHole, StandStill},
+	}
+	for _, tt := range tests {
+		held := map[string]bool{}
+		for _, f := range Judge(tt.e) {
+			held[f.Code] = true
+		}
+		if !held[tt.cause] || !held[tt.hidden] {
+			t.Errorf("%s: %s and %s do not both hold: %v", tt.name, tt.cause, tt.hidden, held)
+		}
+		v := Verdicts(tt.e)[0]
+		shown := append([]engine.Finding{v.Main}, v.Also...)
+		codes := make([]string, len(shown))
+		for i, f := range shown {
+			codes[i] = f.Code
+		}
+		if !slices.Contains(codes, tt.cause) || slices.Contains(codes, tt.hidden) {
+			t.Errorf("%s: shows %v, want %s and no %s", tt.name, codes, tt.cause, tt.hidden)
+		}
+	}
+}
+
+// Without traffic the set-up alone is judged, and an answer there is always.
+func TestWithoutTraffic(t *testing.T) {
+	e := base(idleTest, direction(engine.Both), card(local, .1*gig, []float64{.1 * gig, gig}, nil), slot(local, 2.5, 1, .2*gig),
+		clocked(local, "powersave", "acpi-cpufreq", 3.8e9), channels(local, 1), lro(local, true), setting(local, "net.ipv4.ip_forward", "1"),
+		nic(local, func(n *probes.NIC) { n.Duplex = probes.Got("half") }))
+	want := []string{LinkBelow, HalfDuplex, BusCeiling, SlowClock, SingleQueue, MergingForwarder}
+	got := map[string]bool{}
+	for _, f := range Judge(e) {
+		got[f.Code] = true
+		checkFinding(t, "idle "+f.Code, f)
+	}
+	for _, code := range want {
+		if !got[code] {
+			t.Errorf("%s is missing among %v", code, got)
+		}
+	}
+	if got[Measuring] || got[FarUnknown] || got[StandStill] {
+		t.Errorf("answers about traffic: %v", got)
+	}
+	clean := base(idleTest)
+	if v := Verdicts(clean); len(v) != 1 || v[0].Main.Code != NoCause || v[0].Main.Text != "Nothing that can be seen without traffic would slow a transfer down." {
+		t.Errorf("got %+v", v)
+	}
+	for _, c := range Review(clean, up) {
+		if c.Code == RandomLoss && c.State != Unseen {
+			t.Errorf("%s without traffic: %v", c.Code, c.State)
 		}
 	}
 }
