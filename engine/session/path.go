@@ -116,10 +116,12 @@ func (p *path) trip() probes.PathRTT {
 // (RFC 5737, RFC 3849): the route to it is the default route.
 func elsewhere(a netip.Addr) netip.Addr {
 	if a.Unmap().Is4() {
-		return netip.MustParseAddr("192.0.2.1")
+		return elsewhere4
 	}
-	return netip.MustParseAddr("2001:db8::1")
+	return elsewhere6
 }
+
+var elsewhere4, elsewhere6 = netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("2001:db8::1")
 
 // isGateway reports whether a is the gateway of the default route.
 func isGateway(a netip.Addr, other probes.Reading[probes.Route]) probes.Reading[bool] {
