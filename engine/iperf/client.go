@@ -11,6 +11,7 @@ import (
 // Client is a running test seen from the client.
 type Client struct {
 	ctl      *control
+	far      *farEnd
 	traffic  *traffic
 	sink     engine.Sink
 	stopped  chan struct{} // closed by Stop
@@ -49,3 +50,7 @@ func (c *Client) Stop() { c.stopOnce.Do(func() { close(c.stopped) }) }
 // Sample appends the streams' counters to dst. It takes no lock that a loop could hold;
 // any goroutine may call it, also after Run has returned.
 func (c *Client) Sample(dst []engine.Counters) []engine.Counters { return c.traffic.sample(dst) }
+
+// Far gives the newest of what the server tells about its end; false as long as it is not
+// known to be linerate. Any goroutine may call it, also after Run has returned.
+func (c *Client) Far() (engine.FarEnd, bool) { return c.far.newest() }

@@ -25,10 +25,12 @@ type message struct {
 	said  string     // with a *wire.StateError: what the peer sent, quoted
 }
 
-// control is a test's control connection. One goroutine reads it (receive); the
-// goroutine that owns the test is the only writer.
+// control is a test's control connection. One goroutine reads it (receive). The goroutine
+// that owns the test writes it, but for the time between teller.begin and teller.end: then
+// the teller's does, and no other.
 type control struct {
 	conn     net.Conn
+	rest     []byte        // of a frame that the peer has not taken whole; the writer's
 	messages chan message  // closed when receive returns
 	gone     chan struct{} // closed by close: nobody takes messages any more
 	once     sync.Once
@@ -86,9 +88,31 @@ func overheard(err error, r *bufio.Reader) string {
 	return fmt.Sprintf("byte 0x%02x", bad.Byte)
 }
 
-// serverTalk is what a server says to a client. Side-channel frames belong here once
-// they are asked for: a State for which Frame() holds, then wire.ReadFrame.
-func serverTalk(r *bufio.Reader, emit func(message) bool) error {
+// frames takes what arrives on the side channel: a frame's JSON, or why it is none. It is
+// called from the reading goroutine.
+type frames func(s wire.State, text []byte, bad error)
+
+// receiveFrame reads the rest of a frame. One that is too long or empty is passed over, so
+// that the test can go on.
+func (take frames) receiveFrame(s wire.State, r *bufio.Reader) error {
+	text, err := wire.ReadFrame(r)
+	var size *wire.SizeError
+	if errors.As(err, &size) {
+		take(s, nil, err)
+		_, err = io.CopyN(io.Discard, r, int64(size.Size))
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	take(s, text, nil)
+	return nil
+}
+
+// serverTalk is what a server says to a client. A hello may come when the parameters have
+// been asked for, and other frames after it, until the exchange of results.
+func (take frames) serverTalk(r *bufio.Reader, emit func(message) bool) error {
+	asked, greeted := false, false
 	for {
 		s, err := wire.ReadState(r)
 		if err != nil {
@@ -96,12 +120,21 @@ func serverTalk(r *bufio.Reader, emit func(message) bool) error {
 		}
 		m := message{state: s}
 		switch {
+		case s == wire.FrameHello && asked, s.Frame() && greeted:
+			greeted = true
+			if err := take.receiveFrame(s, r); err != nil {
+				return err
+			}
+			continue
 		case s.Frame():
 			return &wire.StateError{Byte: byte(s)}
 		case s == wire.ServerError:
 			if m.fault, err = wire.ReadFault(r); err != nil {
 				return err
 			}
+		}
+		if asked = s != wire.ExchangeResults; !asked {
+			greeted = false
 		}
 		if !emit(m) {
 			return nil
@@ -121,8 +154,17 @@ func serverTalk(r *bufio.Reader, emit func(message) bool) error {
 	}
 }
 
+// listener is what the reader of a client asks and tells the visit at once, before the
+// owner's turn comes.
+type listener struct {
+	frames frames
+	side   func() bool // frames are welcome
+	ending func()      // the client has ended the test or is gone
+}
+
 // clientTalk is what a client says to a server after its cookie.
-func clientTalk(r *bufio.Reader, emit func(message) bool) error {
+func (l listener) clientTalk(r *bufio.Reader, emit func(message) bool) error {
+	defer l.ending()
 	text, err := wire.ReadJSON(r, wire.MaxParams)
 	if err != nil {
 		return fmt.Errorf("reading the parameters: %w", err)
@@ -135,8 +177,16 @@ func clientTalk(r *bufio.Reader, emit func(message) bool) error {
 		if err != nil {
 			return err
 		}
-		if s.Frame() {
+		switch {
+		case s.Frame() && l.side():
+			if err := l.frames.receiveFrame(s, r); err != nil {
+				return err
+			}
+			continue
+		case s.Frame():
 			return &wire.StateError{Byte: byte(s)}
+		case s == wire.TestEnd, s == wire.ClientTerminate:
+			l.ending()
 		}
 		if !emit(message{state: s}) {
 			return nil
@@ -163,13 +213,34 @@ func clientTalk(r *bufio.Reader, emit func(message) bool) error {
 	}
 }
 
-// send writes b at once or fails within timeout.
+// send writes b at once or fails within timeout. A frame that has begun ends first.
 func (c *control) send(b []byte, timeout time.Duration) error {
 	if err := c.conn.SetWriteDeadline(time.Now().Add(timeout)); err != nil {
 		return err
 	}
+	if len(c.rest) > 0 {
+		b = append(c.rest, b...)
+		c.rest = nil
+	}
 	_, err := c.conn.Write(b)
 	return err
+}
+
+// offer writes a frame as far as the peer takes it until the write deadline, which is the
+// caller's to set. A frame of which nothing was taken is dropped, since the next one will
+// be newer; what is left of one that has begun is kept and goes before everything else.
+func (c *control) offer(frame []byte) (begun bool, err error) {
+	if len(c.rest) > 0 {
+		n, err := c.conn.Write(c.rest)
+		if c.rest = c.rest[n:]; err != nil {
+			return false, err
+		}
+	}
+	n, err := c.conn.Write(frame)
+	if n > 0 {
+		c.rest = append([]byte(nil), frame[n:]...)
+	}
+	return n > 0, err
 }
 
 func (c *control) sendState(s wire.State) error { return c.send(s.Append(nil), writeTimeout) }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"testing"
 
+	"linerate/engine"
 	"linerate/engine/internal/wire"
 )
 
@@ -18,16 +19,25 @@ func FuzzTalk(f *testing.F) {
 	f.Add([]byte("\xfe\x00\x00\x00\x8e"))
 	f.Add([]byte("SSH-2.0-OpenSSH_9.2\r\n"))
 	f.Add([]byte("\x00\x00\x00\x02{}\x04\x10"))
+	f.Add([]byte("\x09\x40\x00\x00\x00\x16" + `{"v":1,"rx":1,"tx":2}` + "\x41\x00\x00\x00\x15" + `{"n":1,"m":3,"w":4}` + "\x41\x00\x00\x00\x00\x0a"))
+	f.Add([]byte("\x00\x00\x00\x02{}\x42\x00\x00\x00\x02{}\x41\x00\x01\x00\x01x\x04"))
 	f.Fuzz(func(t *testing.T, in []byte) {
-		for name, g := range map[string]grammar{"server": serverTalk, "client": clientTalk} {
+		far := newFarEnd(engine.Spec{Streams: 1})
+		asked := 0
+		l := listener{
+			side:   func() bool { return true },
+			frames: func(wire.State, []byte, error) { asked++ },
+			ending: func() {},
+		}
+		for name, g := range map[string]grammar{"server": frames(far.heard).serverTalk, "client": l.clientTalk} {
 			r := bufio.NewReader(bytes.NewReader(in))
 			messages := 0
 			err := g(r, func(m message) bool {
 				messages++
 				return true
 			})
-			if messages > len(in) {
-				t.Errorf("%s: %d messages of %d bytes", name, messages, len(in))
+			if messages+asked > len(in) {
+				t.Errorf("%s: %d messages and %d frames of %d bytes", name, messages, asked, len(in))
 			}
 			var state *wire.StateError
 			var size *wire.SizeError

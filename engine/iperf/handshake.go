@@ -21,6 +21,7 @@ type handshake struct {
 	opt    Options
 	cookie wire.Cookie
 	ctl    *control
+	far    *farEnd       // of ctl
 	rtt    time.Duration // of the connect of the control connection
 
 	mu       sync.Mutex
@@ -40,8 +41,9 @@ func (h *handshake) run(ctx context.Context) (*Client, error) {
 		h.ctl.close()
 		return nil, err
 	}
-	c := &Client{ctl: h.ctl, sink: h.opt.Sink, stopped: make(chan struct{})}
+	c := &Client{ctl: h.ctl, far: h.far, sink: h.opt.Sink, stopped: make(chan struct{})}
 	c.traffic = newTraffic(h.info(), links, h.nw)
+	h.far.opened(c.traffic.info.Conns)
 	planned := time.Duration(0)
 	if h.spec.Duration > 0 {
 		planned = h.spec.Omit + h.spec.Duration
@@ -51,7 +53,9 @@ func (h *handshake) run(ctx context.Context) (*Client, error) {
 }
 
 func (h *handshake) info() engine.TestInfo {
+	far, linerate := h.far.newest()
 	return engine.TestInfo{
+		PeerAgent: far.Agent, Linerate: linerate,
 		Role: engine.Client, Spec: h.spec, Cookie: h.cookie.String(),
 		Control:  engine.Conn{Local: addrPort(h.ctl.conn.LocalAddr()), Remote: addrPort(h.ctl.conn.RemoteAddr())},
 		MSS:      controlMSS(h.ctl.conn),
@@ -92,7 +96,8 @@ func (h *handshake) knock(ctx context.Context) error {
 	if rtt := pathRTT(conn); rtt > 0 {
 		h.rtt = min(h.rtt, rtt)
 	}
-	h.ctl = newControl(conn, serverTalk)
+	h.far = newFarEnd(h.spec)
+	h.ctl = newControl(conn, frames(h.far.heard).serverTalk)
 	if err = h.ctl.send(h.cookie[:], writeTimeout); err == nil {
 		err = h.expect(ctx, stateFirst, wire.ParamExchange, firstStateTimeout)
 	} else {
@@ -111,6 +116,7 @@ func (h *handshake) negotiate(ctx context.Context) ([]link, error) {
 	if err != nil {
 		return nil, &Error{State: stateParams, Text: err.Error(), Err: err}
 	}
+	h.far.asked(time.Now())
 	if err := h.ctl.send(wire.AppendJSON(nil, text), writeTimeout); err != nil {
 		return nil, h.blame(ctx, closedError(stateParams, err))
 	}

@@ -27,7 +27,11 @@ func (v *visit) perform(ctx context.Context, t *traffic) {
 	v.server.mu.Unlock()
 	v.log(engine.TestStarted, v.startText(t.info), nil)
 
+	if teller := v.teller.Load(); teller != nil {
+		teller.begin(ctx, t)
+	}
 	err := v.await(ctx, t)
+	v.silence()
 	acc := t.halt()
 	t.close() // before EXCHANGE_RESULTS, as all servers do
 	result := localResult(t, acc, "the client did not tell")
@@ -60,6 +64,7 @@ func (v *visit) await(ctx context.Context, t *traffic) error {
 		select {
 		case m := <-v.ctl.messages:
 			if m.state == wire.TestEnd {
+				v.silence()
 				v.arrive(ctx, t)
 				return nil
 			}

@@ -38,13 +38,24 @@ type Server struct {
 	RcvTimeout time.Duration // without any payload; 0: 120 s as iperf3
 	SndTimeout time.Duration // TCP_USER_TIMEOUT of data sockets; 0: 60 s
 
+	// Host is read for linerate clients, which see how this computer is doing while their
+	// test runs: its facts before a test, its load twice a second while one runs. It may be
+	// an engine.EvidenceSource too, and is then asked for that as well. Nobody else may call
+	// its Load. nil: clients see the streams' sockets only.
+	Host engine.HostSource
+	// Agent is what they are told about this program: "linerate 0.1". "" means "linerate".
+	Agent string
+
 	// NewSink gives the sink for one test when its streams stand; nil, or a nil sink,
 	// for none. If the sink is an engine.Transcript, clients can have its output.
 	NewSink func(engine.TestInfo) engine.Sink
 	// Log is told what happens, from several goroutines; it must not block. May be nil.
 	Log func(engine.ServerEvent)
 
-	pipes plumbing // nil: sockets
+	pipes   plumbing  // nil: sockets
+	born    time.Time // zero of the steady clock
+	sampler *sampler
+	files   *files
 
 	mu      sync.Mutex
 	port    int
@@ -55,6 +66,16 @@ type Server struct {
 	pending []*newcomer
 	served  chan struct{} // a test has ended
 	arrived uint64        // connections so far
+}
+
+// steady is a moment on a clock that nobody sets, µs.
+func (s *Server) steady(at time.Time) int64 { return at.Sub(s.born).Microseconds() }
+
+func (s *Server) agent() string {
+	if s.Agent == "" {
+		return "linerate"
+	}
+	return s.Agent
 }
 
 // userTimeout is how long data may stay unacknowledged before a data connection of the
@@ -96,6 +117,7 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	s.recent = make(map[wire.Cookie]time.Time)
 	s.served = make(chan struct{}, 1)
 	s.port = int(addrPort(ln.Addr()).Port())
+	s.born, s.sampler, s.files = time.Now(), newSampler(s.Host), newFiles(s.Host)
 	if s.pipes == nil {
 		s.pipes = tcpPlumbing{}
 	}
@@ -104,6 +126,9 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	var work sync.WaitGroup
 	defer work.Wait()
 	defer s.dropPending()
+	if s.Host != nil {
+		work.Go(func() { s.files.about(ctx, netip.Addr{}) }) // the first client need not wait
+	}
 	work.Go(func() {
 		select {
 		case <-ctx.Done():

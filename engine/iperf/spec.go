@@ -55,6 +55,7 @@ func params(s engine.Spec, agent string) wire.Params {
 		SkipRxCopy:    s.SkipRxCopy,
 		Affinity:      s.SrvAffinity,
 		ClientVersion: agent,
+		Linerate:      wire.SideVersion,
 	}
 }
 

@@ -157,6 +157,14 @@ func (t *traffic) run(f *flow) {
 	})
 }
 
+// threadName is what the thread of a stream is called, at both ends.
+func threadName(sends bool, id int) string {
+	if sends {
+		return fmt.Sprintf("%stx-%d", probes.ThreadPrefix, id)
+	}
+	return fmt.Sprintf("%srx-%d", probes.ThreadPrefix, id)
+}
+
 // broken reports whether a flow that has ended did so without being asked to: the
 // peer closed it, or it failed.
 func (t *traffic) broken(f *flow) bool {
@@ -251,18 +259,23 @@ func (t *traffic) total() (sum uint64) {
 // sample appends the streams' counters. After halt it keeps giving the last ones.
 func (t *traffic) sample(dst []engine.Counters) []engine.Counters {
 	for i, f := range t.flows {
-		info, at, err := t.watch.read(i)
-		dst = append(dst, engine.Counters{
-			Conn:      f.Conn,
-			Bytes:     f.link.bytes(),
-			TID:       f.link.tid(),
-			TCP:       probes.Read(info, err),
-			TCPAt:     at,
-			BaseAcked: f.base.BytesAcked,
-
-			Mem:        probes.Read(t.watch.readMem(i)),
-			Congestion: t.congestion,
-		})
+		dst = append(dst, t.counters(i, f))
 	}
 	return dst
+}
+
+// counters are those of the flow at place i.
+func (t *traffic) counters(i int, f *flow) engine.Counters {
+	info, at, err := t.watch.read(i)
+	return engine.Counters{
+		Conn:      f.Conn,
+		Bytes:     f.link.bytes(),
+		TID:       f.link.tid(),
+		TCP:       probes.Read(info, err),
+		TCPAt:     at,
+		BaseAcked: f.base.BytesAcked,
+
+		Mem:        probes.Read(t.watch.readMem(i)),
+		Congestion: t.congestion,
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"linerate/engine"
@@ -23,8 +24,9 @@ type visit struct {
 	client   netip.AddrPort
 	ctl      *control
 	params   wire.Params
-	arrivals chan *newcomer // data connections, while streams are created
-	complete chan struct{}  // closed when no more are wanted
+	teller   atomic.Pointer[teller] // of a linerate client
+	arrivals chan *newcomer         // data connections, while streams are created
+	complete chan struct{}          // closed when no more are wanted
 	enough   sync.Once
 
 	// Guarded by server.mu.
@@ -46,8 +48,9 @@ func (v *visit) run(ctx context.Context, conn net.Conn) {
 		_ = tcp.SetKeepAliveConfig(keepAlive) // without, a client that vanished costs a slot for longer
 	}
 	v.log(engine.ClientAccepted, fmt.Sprintf("test %d: %s connected", v.id, v.client), nil)
-	v.ctl = newControl(conn, clientTalk)
+	v.ctl = newControl(conn, v.listener().clientTalk)
 	defer v.ctl.close()
+	defer v.forget()
 	defer v.enough.Do(func() { close(v.complete) })
 
 	t, err := v.prepare(ctx)
@@ -59,6 +62,36 @@ func (v *visit) run(ctx context.Context, conn net.Conn) {
 	}
 	defer t.close()
 	v.perform(ctx, t)
+}
+
+// listener is what the reader of the client may do at once.
+func (v *visit) listener() listener {
+	return listener{
+		side: func() bool { return v.teller.Load() != nil },
+		frames: func(s wire.State, text []byte, bad error) {
+			v.teller.Load().heard(s, text, bad) // there, since side has been asked
+		},
+		ending: func() {
+			if t := v.teller.Load(); t != nil {
+				t.hush()
+			}
+		},
+	}
+}
+
+// silence waits until the teller, if there is one, writes no more.
+func (v *visit) silence() {
+	if t := v.teller.Load(); t != nil {
+		t.end()
+	}
+}
+
+// forget ends the teller, if there is one.
+func (v *visit) forget() {
+	if t := v.teller.Load(); t != nil {
+		t.end()
+		v.server.sampler.leave(t.seat)
+	}
 }
 
 func (v *visit) log(kind engine.ServerEventKind, text string, add func(*engine.ServerEvent)) {
@@ -192,6 +225,11 @@ func (v *visit) prepare(ctx context.Context) (*traffic, error) {
 	if err != nil {
 		return nil, err
 	}
+	if v.params.Linerate > 0 {
+		if err := v.greet(ctx); err != nil {
+			return nil, err
+		}
+	}
 	if err := v.ctl.sendState(wire.CreateStreams); err != nil {
 		return nil, lost(visitStreams, "the client closed the connection", err)
 	}
@@ -319,6 +357,7 @@ func (v *visit) connect(spec engine.Spec, conns []net.Conn) (*traffic, error) {
 		Role: engine.Server, Spec: spec, Cookie: v.cookie.String(),
 		Control:   engine.Conn{Local: addrPort(v.ctl.conn.LocalAddr()), Remote: v.client},
 		PeerAgent: agentOf(v.params.ClientVersion),
+		Linerate:  v.params.Linerate > 0,
 		MSS:       controlMSS(v.ctl.conn),
 		Warnings:  warnings,
 	}, links, v.server.pipes), nil

@@ -1,0 +1,234 @@
+package iperf
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"linerate/engine"
+	"linerate/engine/internal/wire"
+	"linerate/probes"
+)
+
+const (
+	// sideTimeout bounds the writing of one frame. A client that has not read for so long
+	// gets the newest sample when it does again.
+	sideTimeout = time.Second
+	// vitalsEvery is how often vitals are told: what is slow to read in them is a second
+	// old anyway, and they are looked at over several.
+	vitalsEvery = time.Second
+)
+
+// teller is a server's end of the side channel of one test: it greets the client, and tells
+// it twice a second how the server is doing.
+type teller struct {
+	server *Server
+	visit  *visit
+	ctl    *control
+	seat   *seat
+	asked  int64 // when the client had told its parameters, by the server's steady clock
+
+	told     time.Time // the facts
+	seq      uint64
+	first    int // the stream whose turn it is where not all have room
+	budget   allowance
+	payload  uint64          // moved until the last sample
+	base     *probes.Vitals  // what the test's vitals are counted from
+	named    [3]bool         // the client knows the names in a set of counters
+	vitalsAt time.Time       // when they were told last
+	refusals chan wire.State // frames to be refused
+	gone     chan struct{}   // closed when the goroutine of begin has ended
+	misused  sync.Once
+
+	mu    sync.Mutex
+	begun bool
+	over  chan struct{} // closed when nothing more may be written
+}
+
+// greet sends the hello to a client that asked for it. From now on the visit has a
+// teller.
+func (v *visit) greet(ctx context.Context) error {
+	s := v.server
+	t := &teller{
+		server: s, visit: v, ctl: v.ctl, asked: s.steady(time.Now()),
+		refusals: make(chan wire.State, 1), gone: make(chan struct{}), over: make(chan struct{}),
+	}
+	x, text := t.hello(ctx)
+	t.seat = s.sampler.join(x.nic())
+	v.teller.Store(t)
+	if text == nil {
+		return nil
+	}
+	if err := v.ctl.send(wire.AppendFrame(nil, wire.FrameHello, text), writeTimeout); err != nil {
+		return lost(visitParams, "the client closed the connection", err)
+	}
+	return nil
+}
+
+// hello writes the facts as they are known within factsWithin.
+func (t *teller) hello(ctx context.Context) (facts, []byte) {
+	ctx, cancel := context.WithTimeout(ctx, factsWithin)
+	defer cancel()
+	x := t.server.files.about(ctx, t.visit.client.Addr())
+	if ctx.Err() == nil {
+		t.told = time.Now()
+	}
+	h := x.hello()
+	h.Agent, h.Received, h.Sent = t.server.agent(), t.asked, t.server.steady(time.Now())
+	text, err := h.JSON()
+	if err != nil {
+		return x, nil // an agent's name of 64 KiB
+	}
+	return x, text
+}
+
+// begin starts to tell of a test whose payload flows. From now on until end the control
+// connection is written by the teller.
+func (t *teller) begin(ctx context.Context, tr *traffic) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.begun = true
+	go func() {
+		defer close(t.gone)
+		t.run(ctx, tr)
+	}()
+}
+
+func (t *teller) run(ctx context.Context, tr *traffic) {
+	for {
+		select {
+		case <-t.over:
+			return
+		case now := <-t.seat.news:
+			t.refresh(ctx)
+			t.sample(tr, now)
+		case s := <-t.refusals:
+			t.write(wire.FrameAnswer, wire.Refusal{Refused: fmt.Sprintf("%v: this version cannot change a running test", s)}.JSON())
+		}
+	}
+}
+
+// hush ends the telling at once: nothing is begun any more, and a write that waits for
+// the client is cut short. It does not wait and may be called from any goroutine.
+func (t *teller) hush() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.hushed() {
+		return
+	}
+	close(t.over)
+	if t.begun {
+		_ = t.ctl.conn.SetWriteDeadline(time.Unix(1, 0))
+	}
+}
+
+func (t *teller) hushed() bool {
+	select {
+	case <-t.over:
+		return true
+	default:
+		return false
+	}
+}
+
+// end hushes the teller and waits for it: the control connection is its owner's again.
+func (t *teller) end() {
+	t.hush()
+	t.mu.Lock()
+	begun := t.begun
+	t.mu.Unlock()
+	if begun {
+		<-t.gone
+	}
+}
+
+// write sends a frame, and tells whether it is on its way.
+func (t *teller) write(s wire.State, text []byte) bool {
+	t.mu.Lock()
+	if t.hushed() || t.ctl.conn.SetWriteDeadline(time.Now().Add(sideTimeout)) != nil {
+		t.mu.Unlock()
+		return false
+	}
+	t.mu.Unlock()
+	begun, err := t.ctl.offer(wire.AppendFrame(nil, s, text))
+	if err != nil && !timedOut(err) {
+		t.hush() // the reader will say what has become of the connection
+	}
+	return begun
+}
+
+// heard takes a frame of the client. It has nothing to tell; a later version may ask.
+func (t *teller) heard(s wire.State, _ []byte, bad error) {
+	switch {
+	case bad != nil:
+		t.misused.Do(func() {
+			t.visit.log(engine.SideChannel, fmt.Sprintf("test %d: %s sent %v on the side channel", t.visit.id, t.visit.client, bad), func(e *engine.ServerEvent) { e.Err = bad })
+		})
+	case s == wire.FrameRequest:
+		select {
+		case t.refusals <- s:
+		default: // the one before has not been refused yet
+		}
+	}
+}
+
+// refresh tells the facts again when it is time.
+func (t *teller) refresh(ctx context.Context) {
+	if !t.told.IsZero() && time.Since(t.told) < factsEvery {
+		return
+	}
+	_, text := t.hello(ctx)
+	if text != nil && t.budget.spend(len(text)) {
+		t.write(wire.FrameHello, text)
+	}
+}
+
+// sample tells how the server is doing.
+func (t *teller) sample(tr *traffic, now glance) {
+	moved := tr.total()
+	t.budget.earn(moved - min(t.payload, moved))
+	t.payload = moved
+	s := tr.tell(now.load, time.Now())
+	s.Seq, s.Clock, s.Wall = t.seq+1, t.server.steady(time.Now()), time.Now().UnixMicro()
+	vitals := t.vitals(now.vitals)
+	if vitals != nil && time.Since(t.vitalsAt) >= vitalsEvery-sideEvery/2 {
+		s.Vitals, s.VitalsAge = asJSON(vitals), age(now.vitals.At)
+	}
+	fit, err := t.budget.fit(s, t.first)
+	if err != nil || !t.budget.spend(len(fit.Text)) || !t.write(wire.FrameSample, fit.Text) {
+		return
+	}
+	t.seq++
+	if n := len(s.Streams); n > 0 {
+		t.first = (t.first + fit.Streams) % n
+	}
+	if fit.Vitals {
+		t.vitalsAt = time.Now()
+		for i, set := range counterSets(vitals) {
+			t.named[i] = t.named[i] || set.Known()
+		}
+	}
+}
+
+// vitals gives what has happened since the first reading of this test; nil where nothing is
+// read.
+func (t *teller) vitals(now probes.Vitals) *probes.Vitals {
+	if now.At.IsZero() {
+		return nil
+	}
+	if t.base == nil {
+		base := now
+		t.base = &base
+	}
+	rebase(t.base, now)
+	v := now.Since(*t.base)
+	v.At = time.Time{}
+	short := moved(v)
+	for i, set := range counterSets(&v) {
+		if t.named[i] {
+			*set = *counterSets(&short)[i]
+		}
+	}
+	return &v
+}
