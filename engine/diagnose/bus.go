@@ -13,6 +13,9 @@ const (
 	// busRoom is how much more than the link a bus must carry not to be the limit, and
 	// busUsed the part of the bus from which it may be.
 	busRoom, busUsed = 1.05, 0.75
+	// usbUsable is the part of a USB port's signalling rate that payload gets: about 300
+	// of 480 Mbit/s, and 3.4 of 5 Gbit/s.
+	usbUsable = 0.65
 	// starvedWay is how many times slower the receiving direction is where PCIe power
 	// saving bites.
 	starvedWay = 3
@@ -23,30 +26,25 @@ const (
 // busCeiling (R04): the card sits in a slot that carries less than the link.
 func busCeiling(e *Evidence, dir engine.Direction) ruling {
 	return e.eachComputer(func(side engine.Side) ruling {
-		bus, ok := e.end(side).Adapter.PCIe.Get()
+		bus, ok := e.bus(side).Get()
 		if !ok {
-			return e.notSeen(side, "PCIe", e.end(side).Adapter.PCIe.Why())
+			return e.notSeen(side, "PCIe", e.bus(side).Why())
 		}
 		c, ok := e.capacity(side).Get()
 		if !ok {
 			return e.notSeen(side, "line speed", e.capacity(side).Why())
 		}
-		slot := pcie(bus.GTps, bus.Lanes)
-		if bus.Usable <= 0 || bus.Usable >= busRoom*c {
-			return no(fmt.Sprintf("%s carries %s", slot, unit.Rate(bus.Usable)))
+		if bus.usable <= 0 || bus.usable >= busRoom*c {
+			return no(fmt.Sprintf("%s carries %s", bus.name, unit.Rate(bus.usable)))
 		}
 		f := engine.Finding{
 			Severity: engine.SeverityWarning, Confidence: engine.Sure, Side: e.side(side), Core: -1,
-			Text: fmt.Sprintf("The %scard sits in %s: about %s usable, the link wants %s.",
-				e.where(side), slot, unit.Rate(bus.Usable), unit.Rate(c)),
-			Short: fmt.Sprintf("PCIe slot carries only %s", bare(bus.Usable)),
-			Proof: engine.ProofAddStream,
-			Evidence: e.from(dir, e.fact("PCIe usable", bus.Usable, "bit/s", side), e.fact("PCIe lanes", float64(bus.Lanes), "", side),
-				e.fact("PCIe transfers per lane", bus.GTps*1e9, "1/s", side), e.fact("goodput possible", c, "bit/s", side)),
-			Remedy: []engine.Remedy{e.system(side).say("Move the card to a faster slot, or raise the slot's link speed in the firmware set-up. Ports of one card share its slot.")},
-		}
-		if bus.MaxLane > bus.Lanes || bus.MaxGTps > bus.GTps {
-			f.Text += fmt.Sprintf(" It could do %s.", pcie(bus.MaxGTps, bus.MaxLane))
+			Text: fmt.Sprintf("The %scard sits in %s: about %s usable, the link wants %s.%s",
+				e.where(side), bus.name, unit.Rate(bus.usable), unit.Rate(c), bus.could),
+			Short:    fmt.Sprintf("%sslot carries only %s", e.where(side), bare(bus.usable)),
+			Proof:    engine.ProofAddStream,
+			Evidence: e.from(dir, e.fact(bus.name+" usable", bus.usable, "bit/s", side), e.fact("goodput possible", c, "bit/s", side)),
+			Remedy:   []engine.Remedy{e.system(side).say(bus.remedy)},
 		}
 		if e.Test.Idle {
 			f.Confidence = engine.Likely
@@ -56,8 +54,8 @@ func busCeiling(e *Evidence, dir engine.Direction) ruling {
 		switch {
 		case !ok:
 			return unseen("rate: " + e.flow(dir).Rate.Why())
-		case g < busUsed*bus.Usable:
-			return no(fmt.Sprintf("only %s that %s carries are used", ofRate(g, bus.Usable), slot))
+		case g < busUsed*bus.usable:
+			return no(fmt.Sprintf("only %s that %s carries are used", ofRate(g, bus.usable), bus.name))
 		}
 		cores, ok := e.cores(side).Get()
 		if top := spreadOf(cores).top; ok && top.Busy() >= full {
@@ -68,6 +66,38 @@ func busCeiling(e *Evidence, dir engine.Direction) ruling {
 		}
 		return holds(f)
 	})
+}
+
+// bus is what a card hangs on.
+type bus struct {
+	name   string // "PCIe 2.0 x4", "USB at 480 Mbit/s"
+	usable float64
+	could  string // sentence about what the card could do elsewhere; may be empty
+	remedy string
+}
+
+// bus gives the narrowest link between a card and the processor.
+func (e *Evidence) bus(side engine.Side) probes.Reading[bus] {
+	a := &e.end(side).Adapter
+	if usb, ok := a.USB.Get(); ok {
+		return probes.Got(bus{
+			name:   "a USB port of " + unit.Rate(usb),
+			usable: usbUsable * usb,
+			remedy: "Plug the card into a faster USB port, without a hub before it.",
+		})
+	}
+	p, ok := a.PCIe.Get()
+	if !ok {
+		return probes.Unknown[bus](a.PCIe.Status, a.PCIe.Why())
+	}
+	b := bus{
+		name: pcie(p.GTps, p.Lanes), usable: p.Usable,
+		remedy: "Move the card to a faster slot, or raise the slot's link speed in the firmware set-up. Ports of one card share its slot.",
+	}
+	if p.MaxLane > p.Lanes || p.MaxGTps > p.GTps {
+		b.could = fmt.Sprintf(" It could do %s.", pcie(p.MaxGTps, p.MaxLane))
+	}
+	return probes.Got(b)
 }
 
 // generations are PCI Express by its transfers per second and lane, 10^9.

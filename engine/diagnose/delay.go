@@ -39,8 +39,8 @@ func bufferbloat(e *Evidence, dir engine.Direction) ruling {
 	switch {
 	case v.delay.queue < bloated || v.delay.queue < v.delay.least:
 		return no(fmt.Sprintf("the load adds %s to the round trip", added(v.delay.queue)))
-	case v.loss.p > bloatedLoss:
-		return no(fmt.Sprintf("%s of the segments are sent again", permille(v.loss.p)))
+	case v.loss.recent > bloatedLoss:
+		return no(fmt.Sprintf("%s of the segments are sent again", permille(v.loss.recent)))
 	case ack.state == Holds && ack.finding.Confidence == engine.Sure:
 		return no("the queue stands in the reverse direction")
 	}

@@ -20,6 +20,7 @@ const (
 type lossOf struct {
 	sent, retrans float64
 	p             float64                 // share of the data segments that were sent again
+	recent        float64                 // the same in the window alone; p where that is not known
 	pd            probes.Reading[float64] // share of these that were in vain
 	// dispersion is variance over mean of the losses per second: 1 for losses that come
 	// at random.
@@ -36,10 +37,13 @@ func (e *Evidence) loss(dir engine.Direction) probes.Reading[lossOf] {
 	case len(streams) == 0:
 		return probes.Unknown[lossOf](probes.Absent, "no stream")
 	}
-	bins := make([]float64, 0, keptSeconds)
+	bins := make([]float64, 0, keptLosses)
 	sum, dsack, told := lossOf{}, 0.0, true
+	var sent, retrans float64 // in the window
 	for i := range streams {
 		w := &streams[i]
+		sent += float64(w.Now.DataSegsOut - w.Before.DataSegsOut)
+		retrans += float64(w.Now.TotalRetrans - w.Before.TotalRetrans)
 		if len(w.Losses) >= leastSeconds {
 			for place, l := range w.Losses {
 				if place == len(bins) {
@@ -62,6 +66,10 @@ func (e *Evidence) loss(dir engine.Direction) probes.Reading[lossOf] {
 		return probes.Unknown[lossOf](probes.Absent, "nothing was sent")
 	}
 	sum.p = sum.retrans / sum.sent
+	sum.recent = sum.p
+	if sent > 0 {
+		sum.recent = retrans / sent
+	}
 	switch {
 	case !told:
 		sum.pd = probes.Unknown[float64](probes.Absent, "this kernel does not count duplicates that the peer reports")

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"math"
 
 	"linerate/engine"
 	"linerate/engine/unit"
@@ -82,7 +83,7 @@ func randomLoss(e *Evidence, dir engine.Direction) ruling {
 	if r.state != Holds {
 		return r
 	}
-	spread := v.loss.dispersion
+	spread, luckless := v.loss.dispersion, e.unlucky(dir, v.loss)
 	switch {
 	case v.loss.p < anyLoss:
 		return no(fmt.Sprintf("%s of the segments are sent again", permille(v.loss.p)))
@@ -94,7 +95,7 @@ func randomLoss(e *Evidence, dir engine.Direction) ruling {
 		return no(fmt.Sprintf("a queue of %s stands on the path", added(v.delay.queue)))
 	case spread.Known() && spread.Value >= clusteredFrom:
 		return no("the losses come in bursts")
-	case v.goodput < allowsLeast*v.allows || v.goodput > allowsMost*v.allows:
+	case v.goodput < allowsLeast*luckless || v.goodput > allowsMost*v.allows:
 		return no(fmt.Sprintf("a random loss of %s would allow %s", permille(v.loss.p), unit.Rate(v.allows)))
 	}
 	f := engine.Finding{
@@ -110,10 +111,16 @@ func randomLoss(e *Evidence, dir engine.Direction) ruling {
 			{Text: "More streams share the losses."},
 		},
 	}
-	if !spread.Known() || !v.loss.pd.Known() {
+	if !spread.Known() || !v.loss.pd.Known() || v.goodput < allowsLeast*v.allows {
 		f.Confidence = engine.Likely
 	}
 	return holds(f)
+}
+
+// unlucky is what random loss allows when fewer losses were seen than there mostly are: a
+// count of n is off by √n.
+func (e *Evidence) unlucky(dir engine.Direction, l lossOf) float64 {
+	return e.lossAllows(dir, l.p*(1+(math.Sqrt(l.retrans)+1)/max(1, l.retrans)))
 }
 
 func toWhom(congestion string) string {
@@ -140,14 +147,15 @@ func policer(e *Evidence, dir engine.Direction) ruling {
 		relost = probes.Got(again.Value / resent.Value)
 	}
 	flat := v.delay.queue < noQueue*v.delay.least
+	lost := min(v.loss.p, v.loss.recent) // a policer drops all the time
 	switch {
-	case v.loss.p < policedLoss:
-		return no(fmt.Sprintf("%s of the segments are sent again", permille(v.loss.p)))
+	case lost < policedLoss:
+		return no(fmt.Sprintf("%s of the segments are sent again", permille(lost)))
 	case v.loss.pd.Known() && v.loss.pd.Value >= spuriousFrom:
 		return no("most retransmissions are false alarms")
 	case v.goodput < beyondLoss*v.allows:
 		return no(fmt.Sprintf("a random loss of %s would allow %s", permille(v.loss.p), unit.Rate(v.allows)))
-	case v.loss.p < policedAlways && !confirmed:
+	case lost < policedAlways && !confirmed:
 		if !again.Known() || !timeouts.Known() {
 			return e.notSeen(v.side, "lost retransmissions", orElse(again.Why(), timeouts.Why()))
 		}

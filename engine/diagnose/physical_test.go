@@ -102,6 +102,7 @@ func physicalRows() []row {
 		{BusCeiling, "74 % of it used", base(farSlot, slot(local, 5, 4, 13.4*gig), rateOf(up, 9.9*gig), ceiling(40*gig)), up, RuledOut, "are used"},
 		{BusCeiling, "room enough", base(farSlot, slot(local, 5, 4, 13.4*gig)), up, RuledOut, "carries 13.4"},
 		{BusCeiling, "a core is full", base(farSlot, slot(local, 5, 4, 13.4*gig), rateOf(up, 11*gig), ceiling(40*gig), cores(local, .1, .96)), up, RuledOut, "CPU first"},
+		{BusCeiling, "USB 3 card in a USB 2 port", base(farSlot, ceiling(gig), rateOf(up, 300e6), adapter(local, func(a *probes.Adapter) { a.USB = probes.Got(480e6) })), up, Holds, "The card sits in a USB port of 480 Mbit/s: about 312 Mbit/s usable"},
 		{BusCeiling, "without traffic", base(idleTest, slot(local, 5, 1, 3.36*gig)), up, Holds, ""},
 		{BusCeiling, "slot unknown", base(), up, Unseen, "PCIe"},
 		{BusCeiling, "far slot unknown", base(slot(local, 8, 8, 52.9*gig)), up, Unseen, "far end not visible: PCIe"},

@@ -54,25 +54,44 @@ func remoteNode(e *Evidence, dir engine.Direction) ruling {
 		}
 		r := e.busiest(side, dir, side == e.Sender(dir))
 		t, ok := r.Get()
+		served := e.servedFar(side, near)
+		what, core := "thread runs", t.Core
 		switch {
-		case !ok:
+		case !ok && served < 0:
 			return e.notSeen(side, "threads", r.Why())
-		case slices.Contains(near, t.Core):
+		case ok && !slices.Contains(near, t.Core):
+		case served < 0:
 			return no(fmt.Sprintf("the thread runs on core %d, near the card", t.Core))
+		default:
+			what, core = "interrupts arrive", served
 		}
 		sys := e.system(side)
 		return holds(engine.Finding{
-			Severity: engine.SeverityWarning, Confidence: engine.Sure, Side: e.side(side), Core: t.Core,
-			Text: fmt.Sprintf("The card %s%s is on node %d, the thread runs on core %d of another: every byte crosses between the processors.",
-				e.where(side), nic.Name, node, t.Core),
-			Short: fmt.Sprintf("%sthread far from the card (node %d)", e.where(side), node),
-			Proof: engine.ProofPin,
-			Evidence: e.from(dir, e.fact("NUMA node of the card", float64(node), "", side),
-				e.share("thread "+t.Name, t.Busy(), side)),
+			Severity: engine.SeverityWarning, Confidence: engine.Sure, Side: e.side(side), Core: core,
+			Text: fmt.Sprintf("The card %s%s is on node %d, the %s on core %d of another: every byte crosses between the processors.",
+				e.where(side), nic.Name, node, what, core),
+			Short:    fmt.Sprintf("%score %d is far from the card (node %d)", e.where(side), core, node),
+			Proof:    engine.ProofPin,
+			Evidence: e.from(dir, e.fact("NUMA node of the card", float64(node), "", side), e.vital("core", float64(core), "", side)),
 			Remedy: []engine.Remedy{sys.do("Run the test on the card's node, and its interrupts too.",
 				fmt.Sprintf("numactl -N netdev:%s -m netdev:%s linerate …", sys.nic, sys.nic), "CPUAffinity= and NUMAPolicy= in the unit")},
 		})
 	})
+}
+
+// servedFar gives the core that serves most interrupts of a card, if it is not near it; -1
+// else.
+func (e *Evidence) servedFar(side engine.Side, near []int) int {
+	var most probes.QueueIRQ
+	for _, q := range e.end(side).Vitals.Queues.Value {
+		if q.Count > most.Count {
+			most = q
+		}
+	}
+	if most.Count == 0 || most.Core < 0 || slices.Contains(near, most.Core) {
+		return -1
+	}
+	return most.Core
 }
 
 // memoryBound (R50): the RAM, not the cores, is full.

@@ -103,6 +103,7 @@ func platformRows() []row {
 
 		{RemoteNode, "node 1, core 2", numa(), up, Holds, "The card eth0 is on node 1, the thread runs on core 2 of another"},
 		{RemoteNode, "near", numa(node(local, 0, 0, 1, 2, 3)), up, RuledOut, "near the card"},
+		{RemoteNode, "interrupts", numa(node(local, 0, 0, 1, 2, 3), interrupts(local, probes.QueueIRQ{Core: 9, Count: 50}, probes.QueueIRQ{Core: 1, Count: 5})), up, Holds, "the interrupts arrive on core 9 of another"},
 		{RemoteNode, "10G", numa(card(local, 10*gig, nil, nil)), up, RuledOut, "hardly matters"},
 		{RemoteNode, "one node", numa(oneNode(local)), up, RuledOut, "no node"},
 		{RemoteNode, "node unknown", base(), up, Unseen, "NUMA"},

@@ -19,8 +19,13 @@ const (
 	// loadWindow is the time over which a core must be full: /proc/stat counts in ticks
 	// of 10 ms, and a window of 1 s is still off by up to 3 %.
 	loadWindow = 2 * time.Second
-	// keptSeconds is the length of Flow.Seconds, the longest ramp a rule looks at.
-	keptSeconds = 10
+	// overshoot is how many seconds at the begin of a step do not count for losses: slow
+	// start fills every queue until it overflows, and repairs that for a while.
+	overshoot = 2
+	// keptSeconds is the length of Flow.Seconds, the longest ramp a rule looks at, and
+	// keptLosses that of StreamWindow.Losses: one loss in 10 000 segments at 30 Mbit/s comes
+	// every four seconds.
+	keptSeconds, keptLosses = 10, 30
 )
 
 // Recent keeps the last seconds of one step and makes Flows and loads of them. It reads
@@ -46,7 +51,7 @@ type way struct {
 	moved   time.Time
 	mark    sample // where the running second began
 	seconds []float64
-	losses  map[int][]Loss // by connection, without the first second
+	losses  map[int][]Loss // by connection, without the first seconds
 	windows []StreamWindow // given out with the last Flow
 }
 
@@ -101,10 +106,10 @@ func (w *way) add(at time.Time, streams []engine.Counters, dir engine.Direction)
 	if at.Sub(w.mark.at) < time.Second {
 		return
 	}
-	if len(w.seconds) > 0 {
+	if len(w.seconds) >= overshoot {
 		w.count(streams, dir)
 	}
-	w.seconds = lastOf(w.seconds, rate(&w.mark, &sample{at, streams}, dir))
+	w.seconds = lastOf(w.seconds, keptSeconds, rate(&w.mark, &sample{at, streams}, dir))
 	w.mark.set(at, streams)
 }
 
@@ -121,7 +126,7 @@ func (w *way) count(streams []engine.Counters, dir engine.Direction) {
 			w.losses = make(map[int][]Loss, len(streams))
 		}
 		before := &b.TCP.Value
-		w.losses[c.ID] = lastOf(w.losses[c.ID], Loss{
+		w.losses[c.ID] = lastOf(w.losses[c.ID], keptLosses, Loss{
 			Sent:     now.DataSegsOut - before.DataSegsOut,
 			Retrans:  now.TotalRetrans - before.TotalRetrans,
 			Spurious: now.DSACKDups - before.DSACKDups,
@@ -129,9 +134,9 @@ func (w *way) count(streams []engine.Counters, dir engine.Direction) {
 	}
 }
 
-// lastOf appends to a list that keeps its last keptSeconds elements.
-func lastOf[T any](list []T, next T) []T {
-	if len(list) == keptSeconds {
+// lastOf appends to a list that keeps its last elements.
+func lastOf[T any](list []T, keep int, next T) []T {
+	if len(list) == keep {
 		list = append(list[:0], list[1:]...)
 	}
 	return append(list, next)

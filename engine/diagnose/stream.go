@@ -35,9 +35,9 @@ type StreamWindow struct {
 	// least one seen.
 	Queue probes.Reading[time.Duration] `json:"queue_ns"`
 
-	// Losses are the last whole seconds of the step, oldest first, at most 10, without
-	// the step's first second, in which slow start overshoots. They reach further back
-	// than the window, since rare losses need it.
+	// Losses are the last whole seconds of the step, oldest first, at most 30, without
+	// the step's first two, in which slow start overshoots. They reach further back than
+	// the window, since rare losses need it.
 	Losses []Loss `json:"losses"`
 }
 
