@@ -156,6 +156,9 @@ type Result struct {
 	PeerOutput       string // server_output_text, or indented server_output_json, cleaned
 	PeerOutputJSON   bool
 	Err              error
+	// Findings are what the rules say at the end of the test, the verdict of each direction
+	// first (see Findings); nil where nobody has asked them, as on a server.
+	Findings []Finding
 }
 
 // Sent sums the senders' accounts of one direction; Seconds is the longest.

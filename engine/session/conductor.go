@@ -89,6 +89,7 @@ type conductor struct {
 	roof      probes.Reading[diagnose.Ceiling]
 	tracker   *diagnose.Tracker
 	verdicts  []engine.Verdict
+	asked     *diagnose.Evidence // what they rest on; nil: the rules were never asked
 	told      [2]string // code of the verdict in the log, by direction
 	search    search
 	autoDone  bool             // Config.Auto has had its search
@@ -166,6 +167,7 @@ func (c *conductor) run() engine.Summary {
 		c.failure = iperf.ErrInterrupted
 	}
 	c.stage, c.done = idle, true
+	c.last = c.asked
 	return engine.Summary{Last: c.publish(time.Now()), Err: c.failure}
 }
 

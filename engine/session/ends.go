@@ -27,6 +27,7 @@ func (c *conductor) onEnded(r engine.Result) {
 	c.cancel()
 	c.stage = idle
 	lasted := time.Since(c.step.info.Start)
+	c.conclude(&r)
 	endless := !c.step.seg.Spec.Limited()
 	cut := endless && errorCode(r.Err) == codeExpired
 	switch {

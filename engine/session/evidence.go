@@ -12,8 +12,11 @@ import (
 const timestamps = 1
 
 // judge asks the rules what holds the running step back.
-func (c *conductor) judge(now time.Time) {
-	verdicts := c.tracker.Update(c.since(now), c.evidence(now))
+func (c *conductor) judge(now time.Time) { c.consult(c.since(now), c.evidence(now)) }
+
+func (c *conductor) consult(at time.Duration, e diagnose.Evidence) {
+	c.asked = &e
+	verdicts := c.tracker.Update(at, e)
 	for i := range verdicts {
 		c.tellVerdict(&verdicts[i])
 	}

@@ -18,7 +18,8 @@ type queue struct {
 
 	mu      sync.Mutex
 	filled  sync.Cond
-	waiting []any // TestInfo, Interval or Result
+	waiting []any          // TestInfo, Interval or Result
+	ended   *engine.Result // of a test that waits for conclude
 	closed  bool
 }
 
@@ -29,7 +30,31 @@ func newQueue(to engine.Sink) *queue {
 }
 
 func (q *queue) Begin(info engine.TestInfo) { q.put(info) }
-func (q *queue) End(result engine.Result)   { q.put(result) }
+
+// End keeps the result until conclude says what the rules made of it.
+func (q *queue) End(result engine.Result) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.ended = &result
+}
+
+// conclude hands on the result of the test that has ended, if one has, with findings.
+func (q *queue) conclude(findings []engine.Finding) {
+	q.mu.Lock()
+	q.release(findings)
+	q.mu.Unlock()
+	q.filled.Signal()
+}
+
+// release needs mu.
+func (q *queue) release(findings []engine.Finding) {
+	if q.ended == nil {
+		return
+	}
+	q.ended.Findings = findings
+	q.waiting = append(q.waiting, *q.ended)
+	q.ended = nil
+}
 
 func (q *queue) Interval(iv engine.Interval) {
 	// The test may reuse the slice for its next interval.
@@ -39,6 +64,7 @@ func (q *queue) Interval(iv engine.Interval) {
 
 func (q *queue) put(item any) {
 	q.mu.Lock()
+	q.release(nil) // nothing may come before the end of the test before
 	q.waiting = append(q.waiting, item)
 	q.mu.Unlock()
 	q.filled.Signal()
@@ -78,6 +104,7 @@ func (q *queue) drain() {
 // given time (negative: without limit). It reports whether it has.
 func (q *queue) close(wait time.Duration) bool {
 	q.mu.Lock()
+	q.release(nil)
 	q.closed = true
 	q.mu.Unlock()
 	q.filled.Signal()

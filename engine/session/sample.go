@@ -62,6 +62,12 @@ func patience(spec engine.Spec) time.Duration {
 
 // remember keeps what later steps and the rules need to know of s.
 func (c *conductor) remember(s *step) {
+	c.steps = append(c.steps, s.kept())
+	c.numbers = append(c.numbers, s.seg.Index)
+}
+
+// kept is a step as the rules remember it.
+func (s *step) kept() diagnose.Step {
 	kept := diagnose.Step{
 		Spec:    s.seg.Spec,
 		PeerCPU: probes.Unknown[float64](s.seg.PeerCPU.Status, s.seg.PeerCPU.Why()),
@@ -74,8 +80,7 @@ func (c *conductor) remember(s *step) {
 	if cpu, ok := s.seg.PeerCPU.Get(); ok {
 		kept.PeerCPU = probes.Got(cpu.Total / 100)
 	}
-	c.steps = append(c.steps, kept)
-	c.numbers = append(c.numbers, s.seg.Index)
+	return kept
 }
 
 // baseline is the step that a direction's rate is compared with.

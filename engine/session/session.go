@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"linerate/engine"
+	"linerate/engine/diagnose"
 	"linerate/engine/iperf"
 )
 
@@ -80,6 +81,8 @@ type Session struct {
 
 	ticks atomic.Uint64
 	worst atomic.Int64 // nanoseconds
+
+	last *diagnose.Evidence // written before over is closed
 }
 
 type request struct {
@@ -135,6 +138,20 @@ func (s *Session) Do(ctx context.Context, c engine.Command) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// Evidence is what the rules were asked last. It is there once Run has returned; false
+// when it has not, or when they never were asked.
+func (s *Session) Evidence() (diagnose.Evidence, bool) {
+	select {
+	case <-s.over:
+	default:
+		return diagnose.Evidence{}, false
+	}
+	if s.last == nil {
+		return diagnose.Evidence{}, false
+	}
+	return *s.last, true
 }
 
 // Stats tell how punctual the session was.
