@@ -23,7 +23,7 @@ var imports = []struct {
 	allowed []string
 }{
 	{"probes", nil},
-	{"probes/internal/...", []string{"probes", "probes/internal/...", "golang.org/x/sys!", "github.com/vishvananda/netlink!", "github.com/safchain/ethtool!"}},
+	{"probes/internal/...", []string{"probes", "probes/internal/...", "golang.org/x/sys!", "github.com/vishvananda/netlink!"}},
 	{"probes/cpu", noun}, {"probes/nic", noun}, {"probes/netstack", noun}, {"probes/pressure", noun},
 	{"probes/sysctl", noun}, {"probes/firewall", noun}, {"probes/disk", noun}, {"probes/pathmtu", noun}, {"probes/pathrtt", noun},
 	{"probes/host", []string{"probes", "probes/cpu", "probes/nic", "probes/netstack", "probes/pressure", "probes/sysctl", "probes/firewall",
@@ -56,7 +56,7 @@ var imports = []struct {
 var noun = []string{"probes", "probes/internal/...", "github.com/shirou/gopsutil/v3!", "github.com/prometheus/procfs!", "golang.org/x/sys!"}
 
 // linuxOnly does not build everywhere and stays in files named for Linux.
-var linuxOnly = []string{"github.com/vishvananda/netlink", "github.com/safchain/ethtool", "github.com/google/renameio"}
+var linuxOnly = []string{"github.com/vishvananda/netlink", "github.com/google/renameio"}
 
 // forTests is imported by tests only.
 var forTests = []string{"probes/host/hosttest", "probes/internal/nstest", "engine/report/reporttest", "engine/session/sessiontest", "cmd/linerate/internal/ptytest", "cmd/linerate/internal/lab"}
