@@ -82,7 +82,26 @@
 //	linerate               what iperf3 has no key for; only there when it says something
 //	  format               1; see [Format]
 //	  unknown[]            field: a place that is 0 for want of knowledge; reason: why
+//	  findings[]           what the rules say at the end of the test: the verdict of each
+//	                       direction first, the gravest of them before the other, then what
+//	                       else holds (linerate run only, not under -c)
+//	    code               of the rule, "R24"; it stays the same
+//	    title              a few words
+//	    text               the sentence: who is full, the number, what to do
+//	    severity           "ok", "limit" (what bounds a healthy test), "warning" (costs speed
+//	                       and should be fixed), "fault"
+//	    confidence         "unsure", "likely", "sure"
+//	    side               "local", "far", "path"
+//	    direction          "upload", "download", "both ways"
+//	    evidence[]         the numbers it rests on: name; value, in unit ("bit/s", "B", "s",
+//	                       "share", "1/s", "Hz" …, "" a count); side; age in s
+//	    remedy[]           text: what can be done; temporary and persistent: the commands, ""
+//	                       none. Nothing of it is done unasked
+//	    proof              the one action that would show whether it is right: "+" one stream
+//	                       more, "R" the other direction, "one-way", "congestion", "rate-95",
+//	                       "pin", "mtu", "discard", "udp"; "" none
 //
 // The stream has one line per event, {"event": name, "data": value}: start, interval …,
-// error, server_output_json or server_output_text, linerate, end, with the values above.
+// error, server_output_json or server_output_text, linerate, linerate_findings (the list of
+// findings), end, with the values above.
 package report

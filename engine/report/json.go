@@ -80,8 +80,8 @@ func (b *builder) interval(iv engine.Interval) []byte {
 func (b *builder) end(r engine.Result) {
 	var unknown []unknownField
 	b.doc.End, unknown = end(r)
-	if len(unknown) > 0 {
-		b.doc.Linerate = &extra{Format: Format, Unknown: unknown}
+	if len(unknown) > 0 || len(r.Findings) > 0 {
+		b.doc.Linerate = &extra{Format: Format, Unknown: unknown, Findings: findings(r.Findings)}
 	}
 	if r.Err != nil {
 		b.doc.Error = r.Err.Error()

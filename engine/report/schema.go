@@ -19,8 +19,9 @@ type document struct {
 
 // extra is what linerate adds to iperf3's document, under a key of its own.
 type extra struct {
-	Format  int            `json:"format"`
-	Unknown []unknownField `json:"unknown"`
+	Format   int            `json:"format"`
+	Unknown  []unknownField `json:"unknown,omitempty"`
+	Findings []findingJSON  `json:"findings,omitempty"`
 }
 
 // unknownField says that the zeros at a place stand for something not known.

@@ -39,7 +39,8 @@ func (j *JSONStream) Interval(iv engine.Interval) {
 }
 
 // End writes the events "error" and "server_output_…" where there are such, and "end";
-// what linerate adds comes as "linerate" before it.
+// what linerate adds comes before it: "linerate" with the places that are not known, and
+// "linerate_findings" with what the rules say.
 func (j *JSONStream) End(r engine.Result) {
 	j.end(r)
 	if j.doc.Error != "" {
@@ -51,8 +52,11 @@ func (j *JSONStream) End(r engine.Result) {
 	case j.doc.ServerOutputText != "":
 		j.event("server_output_text", j.doc.ServerOutputText)
 	}
-	if j.doc.Linerate != nil {
-		j.event("linerate", j.doc.Linerate)
+	if l := j.doc.Linerate; l != nil && len(l.Unknown) > 0 {
+		j.event("linerate", extra{Format: l.Format, Unknown: l.Unknown})
+	}
+	if l := j.doc.Linerate; l != nil && len(l.Findings) > 0 {
+		j.event("linerate_findings", l.Findings)
 	}
 	j.event("end", j.doc.End)
 	if j.full {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"linerate/engine"
@@ -18,6 +19,7 @@ type TextOptions struct {
 	Version    string // first line of -V: name and version of this program
 	System     string // second line of -V: what uname -a says
 	OneOff     bool   // -1: a ServerText announces no further test
+	Verdict    bool   // what the rules say follows the results, which iperf3 has not
 }
 
 // Text is an [engine.Sink] that writes iperf3's text, as client or as server according
@@ -208,6 +210,23 @@ func (t *Text) ending(r engine.Result) {
 		t.peerOutput(r)
 		t.line("")
 		t.line("iperf Done.")
+	}
+	t.verdict(r)
+}
+
+// verdict writes what the rules say. A test that failed has had no time for some answers:
+// those that name no cause are left out.
+func (t *Text) verdict(r engine.Result) {
+	said := r.Findings
+	if r.Err != nil {
+		said = slices.DeleteFunc(slices.Clone(said), func(f engine.Finding) bool { return f.Severity == engine.SeverityOK })
+	}
+	if !t.opt.Verdict || len(said) == 0 {
+		return
+	}
+	t.line("")
+	for _, l := range verdicts(said) {
+		t.line("%s", l)
 	}
 }
 
