@@ -105,9 +105,10 @@ type Finding struct {
 // Verdict is what the screen says about one direction: the first sure finding, and
 // what else holds.
 type Verdict struct {
-	Dir  Direction
-	Main Finding
-	Also []Finding
+	Dir     Direction
+	Main    Finding
+	Also    []Finding
+	Checked []Check // every rule's answer, in the order of the rules; up to 2 s older than the rest, nil at first
 }
 
 // Findings lists what verdicts hold, the verdicts themselves first and the gravest of them

@@ -67,6 +67,7 @@ type Segment struct {
 	Title   string  // and its title
 	Err     string  // how it ended early; "" well
 	Results *Result // as exchanged; nil while it runs
+	Proof   bool    // made by a proof, which goes back by itself
 }
 
 // Event is something worth a line in the log: a change, a warning, a verdict.
@@ -119,6 +120,7 @@ type Snapshot struct {
 	Load     probes.Load
 	Verdicts []Verdict // one per direction that flows
 	Best     Best
+	Proving  Proving
 	History  History
 	Moved    uint64                  // payload bytes both ways since the session began
 	Events   []Event                 // the last 100

@@ -8,26 +8,17 @@ import (
 )
 
 // State is how a rule answered.
-type State uint8
+type State = engine.CheckState
 
+// The answers there are.
 const (
-	RuledOut State = iota // its readings contradict it
-	Unseen                // a reading it needs is missing
-	Holds
+	RuledOut = engine.RuledOut
+	Unseen   = engine.Unseen
+	Holds    = engine.Holds
 )
 
-var stateNames = [...]string{"ruled out", "cannot tell", "holds"}
-
-func (s State) String() string { return stateNames[min(int(s), len(stateNames)-1)] }
-
 // Check is one rule's answer for one direction.
-type Check struct {
-	Code  string
-	Title string
-	Dir   engine.Direction
-	State State
-	Why   string // what ruled it out, or what could not be seen; the finding's text when it holds
-}
+type Check = engine.Check
 
 // Judge gives all findings that hold now, upload before download, each in the order of
 // the rules. A finding about a whole computer appears once, with direction Both, when
