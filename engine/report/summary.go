@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"slices"
@@ -27,7 +26,7 @@ const (
 // the verdicts, all steps, the streams and how it ended. What is unknown is a dash with
 // its reason. The error is that of the writer.
 func Summary(w io.Writer, s engine.Summary, width int) error {
-	t := &summary{last: s.Last, err: s.Err, width: min(max(width, leastWidth), SummaryWidth)}
+	t := &summary{last: s.Last, err: s.Err, page: page{width: min(max(width, leastWidth), SummaryWidth)}}
 	if t.err == nil && t.last != nil {
 		t.err = t.last.Err
 	}
@@ -38,10 +37,9 @@ func Summary(w io.Writer, s engine.Summary, width int) error {
 }
 
 type summary struct {
-	buf   bytes.Buffer
-	width int
-	last  *engine.Snapshot
-	err   error
+	page
+	last *engine.Snapshot
+	err  error
 }
 
 func (t *summary) write() {
@@ -58,43 +56,6 @@ func (t *summary) write() {
 	if t.err != nil {
 		t.line("")
 		t.wrapped("ended early: ", t.err.Error())
-	}
-}
-
-func (t *summary) line(s string) { t.buf.WriteString(clean(s) + "\n") }
-
-func (t *summary) wrapped(first, text string) {
-	for _, l := range wrap(t.width, first, clean(text)) {
-		t.line(l)
-	}
-}
-
-// phrases writes parts with dots between them; a line breaks between parts, not in one.
-func (t *summary) phrases(first string, parts []string) {
-	const glue = "\x00" // clean leaves none of its own
-	for i, p := range parts {
-		p = clean(p)
-		if i < len(parts)-1 {
-			p += " ·"
-		}
-		if len(p) < t.width/2 {
-			p = strings.ReplaceAll(p, " ", glue)
-		}
-		parts[i] = p
-	}
-	for _, l := range wrap(t.width, first, strings.Join(parts, " ")) {
-		t.line(strings.ReplaceAll(l, glue, " "))
-	}
-}
-
-func (t *summary) table(head []string, rows [][]string) {
-	for _, row := range rows {
-		for i := range row {
-			row[i] = clean(row[i])
-		}
-	}
-	for _, l := range columns(t.width, head, rows) {
-		t.line(l)
 	}
 }
 
