@@ -73,7 +73,7 @@ func TestNetnsSlowLinkIsSteady(t *testing.T) {
 						var theirs bytes.Buffer
 						srv := exec.Command(c.server[0], append(c.server[1:], "-p", "5201")...)
 						srv.Stdout = &theirs
-						server.Background(t, srv, 5201)
+						running := server.Background(t, srv, 5201)
 						args := append(c.client[1:], server.Addr.String(), "-p", "5201", "-t", "12", "-J", "-C", "cubic")
 						if direction != "" {
 							args = append(args, direction)
@@ -84,7 +84,7 @@ func TestNetnsSlowLinkIsSteady(t *testing.T) {
 						}
 						doc := out
 						if c.fromServer {
-							if err := srv.Wait(); err != nil {
+							if err := running.Wait(); err != nil {
 								t.Fatalf("server: %v\n%s", err, theirs.Bytes())
 							}
 							doc = theirs.Bytes()

@@ -1,13 +1,14 @@
 package lab
 
 import (
-	"context"
 	"fmt"
 	"net"
 	"net/netip"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/vishvananda/netlink"
@@ -15,13 +16,18 @@ import (
 )
 
 // Need skips the test when this machine cannot build a lab, and fails it in the gate.
-func Need(t testing.TB) {
+func Need(t testing.TB, programs ...string) {
 	t.Helper()
 	reason := ""
 	if os.Geteuid() != 0 {
 		reason = "network namespaces need root"
 	} else if _, err := os.Stat("/dev/net/tun"); err != nil {
 		reason = "no /dev/net/tun"
+	}
+	for _, p := range programs {
+		if _, err := exec.LookPath(p); err != nil && reason == "" {
+			reason = "no program " + p
+		}
 	}
 	if reason == "" {
 		return
@@ -32,12 +38,17 @@ func Need(t testing.TB) {
 	t.Skip(reason)
 }
 
-// Host is a network namespace of the test's own, with its loopback up.
+// Host is a network namespace of the test's own, with its loopback up. It stands for a
+// computer: CPUs and Group hold for every program that is started on it afterwards.
 type Host struct {
-	Name string
-	Addr netip.Addr // set by the link that joins it to another host
-	ns   netns.NsHandle
-	nl   *netlink.Handle
+	Name    string
+	Addr    netip.Addr // set by the link that joins it to another host first
+	CPUs    []int      // the cores its programs may use; nil: all
+	Group   *Group     // the control group they run in; nil: that of the test
+	ns      netns.NsHandle
+	nl      *netlink.Handle
+	links   int // veth devices so far
+	filters int // tables so far
 }
 
 // NewHost makes a host; it goes when the test ends.
@@ -92,36 +103,6 @@ func (h *Host) Do(f func() error) error {
 	})
 }
 
-// Start starts cmd inside the host.
-func (h *Host) Start(cmd *exec.Cmd) error { return h.Do(cmd.Start) }
-
-// Output runs a program inside the host and gives what it printed on both outputs.
-func (h *Host) Output(ctx context.Context, name string, args ...string) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, name, args...)
-	var out []byte
-	err := h.Do(func() (err error) {
-		out, err = cmd.CombinedOutput()
-		return err
-	})
-	return out, err
-}
-
-// Background starts a server inside the host, waits until it listens on port, and kills it
-// when the test ends. The caller may wait for it before.
-func (h *Host) Background(t testing.TB, cmd *exec.Cmd, port int) {
-	t.Helper()
-	if err := h.Start(cmd); err != nil {
-		t.Fatalf("starting %s on %s: %v", cmd.Path, h.Name, err)
-	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-	})
-	if err := h.Do(func() error { return awaitTaken(t.Context(), port) }); err != nil {
-		t.Fatalf("%s on %s: %v", cmd.Path, h.Name, err)
-	}
-}
-
 // join gives a device its address in a /30 of the lab and brings it up.
 func (h *Host) join(dev string, addr netip.Addr) error {
 	link, err := h.nl.LinkByName(dev)
@@ -132,8 +113,19 @@ func (h *Host) join(dev string, addr netip.Addr) error {
 	if err := h.nl.AddrAdd(link, ip); err != nil {
 		return fmt.Errorf("address of %s in %s: %w", dev, h.Name, err)
 	}
-	h.Addr = addr
+	if !h.Addr.IsValid() {
+		h.Addr = addr
+	}
 	return h.nl.LinkSetUp(link)
+}
+
+// Sysctl sets a kernel setting of the host: "net.ipv4.tcp_rmem".
+func (h *Host) Sysctl(t testing.TB, key, value string) {
+	t.Helper()
+	file := filepath.Join("/proc/sys", strings.ReplaceAll(key, ".", "/"))
+	if err := h.Do(func() error { return os.WriteFile(file, []byte(value), 0o644) }); err != nil {
+		t.Fatalf("%s in %s: %v", key, h.Name, err)
+	}
 }
 
 // Shape puts a token bucket filter of rate bit/s with a queue of limit bytes on a device
@@ -155,4 +147,31 @@ func (h *Host) Shape(t testing.TB, dev string, rate float64, limit uint32) {
 	if err := h.nl.QdiscReplace(tbf); err != nil {
 		t.Fatalf("tbf on %s in %s: %v", dev, h.Name, err)
 	}
+}
+
+// Filter adds rules to one netfilter hook of the host: "input" or "forward" for packets
+// that arrive, "output" for those it sends. A rule is what nft takes:
+// "meta length > 4074 drop".
+func (h *Host) Filter(t testing.TB, hook string, rules ...string) {
+	t.Helper()
+	h.filters++
+	script := fmt.Sprintf("table inet lab%d {\n\tchain %s {\n\t\ttype filter hook %[2]s priority 0\n\t\t%s\n\t}\n}\n",
+		h.filters, hook, strings.Join(rules, "\n\t\t"))
+	cmd := exec.CommandContext(t.Context(), "nft", "-f", "-")
+	cmd.Stdin = strings.NewReader(script)
+	if err := h.Do(func() error {
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			return fmt.Errorf("%w: %s in\n%s", err, out, script)
+		}
+		return nil
+	}); err != nil {
+		t.Fatalf("nft in %s: %v", h.Name, err)
+	}
+}
+
+// RandomDrop is a rule for Filter that loses a share of all packets of a protocol ("tcp"),
+// in thousandths.
+func RandomDrop(protocol string, perMille int) string {
+	return fmt.Sprintf("meta l4proto %s numgen random mod 1000 < %d drop", protocol, perMille)
 }

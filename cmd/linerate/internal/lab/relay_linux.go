@@ -3,6 +3,7 @@ package lab
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net/netip"
 	"os"
 	"sync"
@@ -13,24 +14,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Way is one direction of a relayed link.
-type Way struct {
-	Delay time.Duration // added to every packet after it has left the queue
-	Rate  float64       // bit/s at which the queue drains; 0: at once
-	Queue int           // bytes that may wait; a packet that finds it full is dropped
-}
-
 // Relay joins two hosts by a user program that carries each packet from one's TUN device
 // to the other's: the delay and the queue that this kernel has no netem for.
 type Relay struct {
-	Dropped [2]atomic.Uint64 // packets that found the queue full: first to second host, and back
+	Dropped [2]atomic.Uint64 // packets lost in whatever way: first to second host, and back
 }
 
 // RelayDev is the name of the device a relay gives each host.
 const RelayDev = "tun0"
 
 // NewRelay joins a and b until the test ends. Each gets a TUN device called RelayDev of
-// the given MTU.
+// the given MTU. Which packets are lost is the same in every run only as far as their
+// order is.
 func NewRelay(t testing.TB, a, b *Host, mtu int, ab, ba Way) *Relay {
 	t.Helper()
 	addrs := [2]netip.Addr{netip.MustParseAddr("10.77.0.1"), netip.MustParseAddr("10.77.0.2")}
@@ -46,20 +41,14 @@ func NewRelay(t testing.TB, a, b *Host, mtu int, ab, ba Way) *Relay {
 		devs[i] = dev
 	}
 	r := &Relay{}
-	var wg sync.WaitGroup
+	lanes := [2]*lane{}
 	for i, way := range []Way{ab, ba} {
-		q := make(chan packet, 1<<16)
-		wg.Go(func() {
-			defer close(q)
-			if err := way.read(devs[i], q, &r.Dropped[i]); err != nil {
-				t.Errorf("relay: %v", err)
-			}
-		})
-		wg.Go(func() {
-			if err := way.write(devs[1-i], q); err != nil {
-				t.Errorf("relay: %v", err)
-			}
-		})
+		lanes[i] = &lane{Way: way, rng: rand.New(rand.NewPCG(uint64(i), 1)), dropped: &r.Dropped[i]}
+	}
+	var wg sync.WaitGroup
+	for i, l := range lanes {
+		l.other = lanes[1-i]
+		r.carry(t, &wg, l, devs[i], devs[1-i])
 	}
 	t.Cleanup(func() {
 		devs[0].Close()
@@ -67,6 +56,27 @@ func NewRelay(t testing.TB, a, b *Host, mtu int, ab, ba Way) *Relay {
 		wg.Wait()
 	})
 	return r
+}
+
+// carry starts the goroutines of one direction. Packets that are late have a queue of
+// their own, so that each queue is in the order of its times.
+func (r *Relay) carry(t testing.TB, wg *sync.WaitGroup, l *lane, from, to *os.File) {
+	queues := [2]chan packet{make(chan packet, 1<<16), make(chan packet, 1<<10)}
+	wg.Go(func() {
+		for _, q := range queues {
+			defer close(q)
+		}
+		if err := l.read(from, queues); err != nil {
+			t.Errorf("relay: %v", err)
+		}
+	})
+	for _, q := range queues {
+		wg.Go(func() {
+			if err := write(to, q); err != nil {
+				t.Errorf("relay: %v", err)
+			}
+		})
+	}
 }
 
 func openTun(h *Host, mtu int) (*os.File, error) {
@@ -108,11 +118,9 @@ type packet struct {
 	due  time.Time // when it arrives at the other host
 }
 
-// read takes packets off a device, gives each its times and drops what the queue has no
-// room for.
-func (w Way) read(dev *os.File, q chan<- packet, dropped *atomic.Uint64) error {
+// read takes packets off a device and decides over each.
+func (l *lane) read(dev *os.File, queues [2]chan packet) error {
 	buf := make([]byte, 1<<16)
-	var free time.Time // when the queue will have drained
 	for {
 		n, err := dev.Read(buf)
 		if err != nil {
@@ -121,27 +129,24 @@ func (w Way) read(dev *os.File, q chan<- packet, dropped *atomic.Uint64) error {
 			}
 			return err
 		}
-		now := time.Now()
-		if free.Before(now) {
-			free = now
+		due, late, ok := l.fate(n, time.Now())
+		if !ok {
+			l.dropped.Add(1)
+			continue
 		}
-		if w.Rate > 0 {
-			waiting := free.Sub(now).Seconds() * w.Rate / 8
-			if int(waiting)+n > w.Queue {
-				dropped.Add(1)
-				continue
-			}
-			free = free.Add(time.Duration(float64(n) * 8 / w.Rate * float64(time.Second)))
+		q := queues[0]
+		if late {
+			q = queues[1]
 		}
 		select {
-		case q <- packet{data: append([]byte(nil), buf[:n]...), due: free.Add(w.Delay)}:
+		case q <- packet{data: append([]byte(nil), buf[:n]...), due: due}:
 		default:
-			dropped.Add(1)
+			l.dropped.Add(1)
 		}
 	}
 }
 
-func (w Way) write(dev *os.File, q <-chan packet) error {
+func write(dev *os.File, q <-chan packet) error {
 	var failed error
 	for p := range q {
 		if failed != nil {
