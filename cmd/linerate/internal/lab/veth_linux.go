@@ -5,7 +5,6 @@ import (
 	"net/netip"
 	"testing"
 
-	"github.com/safchain/ethtool"
 	"github.com/vishvananda/netlink"
 )
 
@@ -71,30 +70,4 @@ func (h *Host) nextDev() string {
 	dev := fmt.Sprintf("eth%d", h.links)
 	h.links++
 	return dev
-}
-
-// plain switches off what lets packets cross a device in one piece.
-func (h *Host) plain(dev string) error {
-	return h.Do(func() error {
-		card, err := ethtool.NewEthtool()
-		if err != nil {
-			return fmt.Errorf("ethtool in %s: %w", h.Name, err)
-		}
-		defer card.Close()
-		features, err := card.FeaturesWithState(dev)
-		if err != nil {
-			return fmt.Errorf("features of %s in %s: %w", dev, h.Name, err)
-		}
-		off := map[string]bool{}
-		for _, name := range []string{"tx-tcp-segmentation", "tx-tcp6-segmentation", "tx-tcp-mangleid-segmentation",
-			"tx-tcp-ecn-segmentation", "tx-generic-segmentation", "tx-udp-segmentation", "rx-gro", "rx-gro-list", "rx-udp-gro-forwarding"} {
-			if f, ok := features[name]; ok && f.Active && !f.NeverChanged {
-				off[name] = false
-			}
-		}
-		if err := card.Change(dev, off); err != nil {
-			return fmt.Errorf("offloads of %s in %s: %w", dev, h.Name, err)
-		}
-		return nil
-	})
 }
