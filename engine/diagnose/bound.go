@@ -51,6 +51,9 @@ func (e *Evidence) coresBind(dir engine.Direction, side engine.Side) string {
 			return fmt.Sprintf("%score %d is full of packet handling", where, c.Core)
 		}
 	}
+	if s.full() { // a thread that gets nothing looks like one that needs nothing
+		return fmt.Sprintf("%s %s full", s.them(where), s.are())
+	}
 	t := e.busiest(side, dir, side == e.Sender(dir))
 	if !t.Known() {
 		if s.top.Busy() >= full {
@@ -61,7 +64,7 @@ func (e *Evidence) coresBind(dir engine.Direction, side engine.Side) string {
 	if e.threadsOf(side, dir) < takesPart {
 		return ""
 	}
-	if c, ok := coreByNumber(cores, t.Value.Core); s.full() || t.Value.Busy() >= full || ok && c.Busy() >= full {
+	if c, ok := coreByNumber(cores, t.Value.Core); t.Value.Busy() >= full || ok && c.Busy() >= full {
 		return fmt.Sprintf("%score %d, on which the payload thread runs, is full", where, t.Value.Core)
 	}
 	return e.nobodyFree(s)

@@ -255,6 +255,9 @@ func coresBusy(e *Evidence, dir engine.Direction) ruling {
 		if s.full() {
 			return no("they are full")
 		}
+		if used, any := e.payloadUses(side); any && used < takesPart {
+			return no(fmt.Sprintf("this test's threads use only %s of a core", percent(used)))
+		}
 		if s.free > 0 {
 			return e.paceEachOther(dir, s)
 		}
@@ -272,6 +275,20 @@ func coresBusy(e *Evidence, dir engine.Direction) ruling {
 		e.orMoreStreams(&f, dir)
 		return holds(f)
 	})
+}
+
+// payloadUses is the share of one core that all payload threads on one computer use, and
+// whether any was seen.
+func (e *Evidence) payloadUses(side engine.Side) (busy float64, any bool) {
+	for _, s := range []engine.Side{engine.Local, engine.Far} {
+		if s != side && !e.maybeOneComputer() {
+			continue
+		}
+		for _, t := range e.Ends[s].Threads.Value {
+			busy, any = busy+t.Busy(), true
+		}
+	}
+	return busy, any
 }
 
 // paceEachOther speaks of two threads on one computer, each waiting for the other while

@@ -87,6 +87,7 @@ func limitRows() []row {
 		{LateReader, "4.75 times", smallWindow(tcp(farEnd, probes.Counters{"TcpExt.TCPToZeroWindowAdv": 19}), again(up, shut(0))), up, RuledOut, ""},
 		{LateReader, "a closed window was seen", smallWindow(again(up, limitedBy(.9, 0), shut(.08))), up, Holds, "in 8 % of the samples"},
 		{LateReader, "but the reader works", smallWindow(again(up, limitedBy(.9, 0), shut(.08)), thread(farEnd, "lr-rx-1", up, 1, .6)), up, RuledOut, "works (60 %"},
+		{LateReader, "readers that starve", smallWindow(again(up, limitedBy(.9, 0), shut(.63)), cores(farEnd, 1, .99), thread(farEnd, "lr-rx-1", up, 0, .05)), up, RuledOut, "both far cores are full: CPU first"},
 		{LateReader, "eight readers on two busy cores", smallWindow(kind(local, "veth"), tcp(farEnd, probes.Counters{"TcpExt.TCPToZeroWindowAdv": 52}), cores(farEnd, .9, .9),
 			thread(farEnd, "lr-rx-1", up, 0, .2), thread(farEnd, "lr-rx-3", up, 1, .2)), up, RuledOut, "CPU first"},
 		{LateReader, "far buffer unknown", smallWindow(again(up, limitedBy(.9, 0)), func(e *Evidence) {

@@ -75,7 +75,7 @@ var rules = []rule{
 	{code: ReceiveWindow, title: "the receive window is too small", check: receiveWindow, settle: settle, settled: true, spare: true,
 		hiddenBy: []string{LineRate, OwnShaper}},
 	{code: LateReader, title: "the receiver does not read fast enough", check: lateReader, settle: settle, spare: true,
-		hiddenBy: []string{LineRate, OwnShaper, CoresBusy, CrowdedCore, OtherPrograms, DiskCeiling}},
+		hiddenBy: []string{LineRate, OwnShaper, AllCoresFull, CoresBusy, CrowdedCore, OtherPrograms, DiskCeiling}},
 	{code: LockedBuffer, title: "a fixed buffer is the limit", check: lockedBuffer, settle: settle, settled: true, spare: true,
 		hiddenBy: []string{LineRate, OwnShaper}},
 	{code: SendBuffer, title: "the send buffer is too small", check: sendBuffer, settle: settle, settled: true, spare: true,
