@@ -4,10 +4,7 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"os/exec"
-	"strconv"
-	"strings"
 	"testing"
 	"time"
 )
@@ -17,9 +14,6 @@ import (
 //
 //	go test -run '^$' -bench Dashboard -benchtime 1x ./cmd/linerate
 func BenchmarkDashboard(b *testing.B) {
-	if _, err := exec.LookPath("tmux"); err != nil {
-		b.Skip("tmux is not installed")
-	}
 	bin := buildLinerate(b)
 	port := freePort(b)
 	server := exec.Command(bin, "serve", "-p", port)
@@ -41,23 +35,9 @@ func BenchmarkDashboard(b *testing.B) {
 
 	for _, size := range []struct{ w, h int }{{80, 24}, {120, 40}, {200, 60}} {
 		b.Run(fmt.Sprintf("%dx%d", size.w, size.h), func(b *testing.B) {
-			socket := fmt.Sprintf("lr-bench-%d-%d", os.Getpid(), size.w)
-			tmux := func(args ...string) string {
-				out, err := exec.Command("tmux", append([]string{"-L", socket}, args...)...).CombinedOutput()
-				if err != nil {
-					b.Fatalf("tmux %v: %v\n%s", args, err, out)
-				}
-				return strings.TrimSpace(string(out))
-			}
-			pid := tmux("new-session", "-d", "-P", "-F", "#{pane_pid}", "-x", strconv.Itoa(size.w), "-y", strconv.Itoa(size.h),
-				"exec "+bin+" 127.0.0.1 -p "+port+" -b 1M")
-			defer exec.Command("tmux", "-L", socket, "kill-server").Run()
-			n, err := strconv.Atoi(pid)
-			if err != nil {
-				b.Fatalf("pane_pid %q: %v", pid, err)
-			}
+			m := benchTmux(b, size.w, size.h, "exec "+bin+" 127.0.0.1 -p "+port+" -b 1M")
 			for range b.N {
-				with := coreShare(b, n, window)
+				with := coreShare(b, m.pid, window)
 				b.ReportMetric(100*with, "%core")
 				b.ReportMetric(100*without, "%core-run")
 				b.ReportMetric(100*(with-without), "%core-screen")
