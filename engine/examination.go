@@ -15,6 +15,8 @@ type Examination struct {
 	Dest   netip.Addr // the address that was looked at; invalid when not known
 	Source netip.Addr // the local one used for it
 	Taken  time.Time
+	// Program is what took saved evidence: "linerate 0.3"; "" of what was looked at just now.
+	Program string
 	// Traffic says that the readings are those of a running test: the findings are its
 	// verdicts.
 	Traffic bool

@@ -1,6 +1,7 @@
 // Package report writes what a test says: iperf3's text ([Text], [ServerText]), its JSON
 // document ([JSON]) and JSON stream ([JSONStream]), and the summary that stays on the
-// normal screen after the dashboard ([Summary]). cmd/linerate is the caller.
+// normal screen after the dashboard ([Summary]); and what is known without a test
+// ([Doctor], [DoctorJSON]). cmd/linerate is the caller.
 //
 // The first four are [engine.Sink]s. They write and do nothing else: no reading of the
 // host, no clock but for --timestamps, no exit. A failing writer is kept as an error for
@@ -104,4 +105,36 @@
 // The stream has one line per event, {"event": name, "data": value}: start, interval …,
 // error, server_output_json or server_output_text, linerate, linerate_findings (the list of
 // findings), end, with the values above.
+//
+// # JSON of doctor
+//
+// One document, laid out like the others. What may be missing is a reading: an object of
+// value, status ("ok", "absent", "unsupported", "denied", "failed", "not read") and reason;
+// the value means something only where the status is ok. Readings and the objects marked
+// with a star are those of engine/diagnose/EVIDENCE.md, field by field.
+//
+//	format                 1; see [DoctorFormat]
+//	version                of the program that looked
+//	taken                  when, RFC 3339
+//	target                 only where a host was named
+//	  host, port           as asked
+//	  address, source      of the host, and the local one used for it
+//	  gateway              reading: the host is this computer's default gateway
+//	  mtu, rtt             PathMTU*, PathRTT*
+//	findings[]             as above, but the gravest first; there is always one
+//	computer               reading of Host*
+//	load
+//	  window               s that it covers; counters are compared over it
+//	  cores                reading of CoreLoad*
+//	  pressure, quota, thermal  Pressure*, Quota*, Thermal*: what happened in the window
+//	interfaces[]           the one that leads to the host, or all that matter
+//	  nic                  reading of NIC*
+//	  adapter              Adapter*: the card behind it
+//	  qdiscs               reading of Qdisc*
+//	  ceiling_bps          reading: TCP payload that the line speed leaves, bits/s
+//	settings               by dotted name, each a reading of Setting*
+//	firewall               Firewall*
+//	conntrack              reading of Conntrack*
+//	unread[]               what could not be read: subject (the interface, or ""), what, status
+//	                       and reason
 package report

@@ -212,6 +212,7 @@ func ofComputer(v, shared probes.Vitals) probes.Vitals {
 func (x *examiner) evidence(o *outlet) diagnose.Evidence {
 	spec := x.Spec.Defaults()
 	spec.Direction = engine.Both // each end is looked at as sender and as receiver
+	spec.Affinity, spec.SrvAffinity = -1, -1
 	e := diagnose.Evidence{
 		Test: diagnose.Test{Role: engine.Client, Spec: spec, Step: 1, SameHost: x.local(), Idle: true},
 		Path: diagnose.Path{

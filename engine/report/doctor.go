@@ -1,0 +1,129 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"linerate/engine"
+	"linerate/engine/unit"
+)
+
+// Doctor writes an examination: facts, findings with their evidence and remedies, and what
+// could not be read; plain text of at most width columns, between 60 and SummaryWidth (but
+// for commands, which stay whole). The error is that of the writer.
+func Doctor(w io.Writer, x engine.Examination, width int) error {
+	d := &doctor{page: page{width: min(max(width, leastWidth), SummaryWidth)}, x: &x, facts: factsOf(&x)}
+	d.heading()
+	d.known()
+	d.findings()
+	d.unknown()
+	out := output{w: w}
+	out.write(d.buf.Bytes())
+	return out.err
+}
+
+type doctor struct {
+	page
+	x     *engine.Examination
+	facts *facts
+}
+
+func (d *doctor) heading() {
+	what := "this computer, without traffic"
+	if d.x.Target != "" {
+		what = fmt.Sprintf("the way to %s port %d, without traffic", d.x.Target, d.x.Port)
+	}
+	if d.x.Traffic {
+		what = "a test of " + d.x.Target
+	}
+	if d.x.Program != "" {
+		what += fmt.Sprintf(", as %s saw it on %s", d.x.Program, d.x.Taken.Format(time.DateTime))
+	}
+	d.wrapped("linerate doctor: ", what)
+}
+
+func (d *doctor) known() {
+	d.line("")
+	name := 0
+	for _, g := range d.facts.groups {
+		name = max(name, len([]rune(clean(g.name))))
+	}
+	for _, g := range d.facts.groups {
+		d.phrases(fmt.Sprintf("  %-*s  ", min(name, 16), clean(g.name)), g.parts)
+	}
+}
+
+func (d *doctor) findings() {
+	for i := range d.x.Findings {
+		f := &d.x.Findings[i]
+		d.line("")
+		d.wrapped(f.Severity.String()+": ", f.Text)
+		about := fmt.Sprintf("%s, %s", f.Code, f.Confidence)
+		if f.Side != engine.Local {
+			about += ", " + f.Side.String()
+		}
+		if f.Dir != engine.Both {
+			about += ", " + f.Dir.String()
+		}
+		parts := []string{about}
+		for _, e := range f.Evidence {
+			parts = append(parts, measured(e))
+		}
+		d.phrases("  ", parts)
+		for _, r := range f.Remedy {
+			d.wrapped("  - ", r.Text)
+			if r.Temporary != "" {
+				d.line("      now:    " + r.Temporary)
+			}
+			if r.Persistent != "" {
+				d.line("      lasts:  " + r.Persistent)
+			}
+		}
+	}
+}
+
+func (d *doctor) unknown() {
+	lines := d.facts.listed()
+	if len(lines) == 0 {
+		return
+	}
+	d.line("")
+	d.line("could not be read")
+	for _, l := range lines {
+		d.wrapped("  ", l)
+	}
+}
+
+// exactBytes is where sizes of packets end and those of buffers begin.
+const exactBytes = 1 << 16
+
+// measured is one piece of evidence with its unit.
+func measured(e engine.Evidence) string {
+	v := e.Value
+	switch e.Unit {
+	case "bit/s":
+		return e.Name + " " + unit.Rate(v)
+	case "B":
+		if v >= 0 && v < exactBytes {
+			return fmt.Sprintf("%s %.0f bytes", e.Name, v)
+		}
+		return e.Name + " " + unit.Bytes(uint64(max(v, 0)))
+	case "s":
+		return e.Name + " " + unit.Duration(elapsed(v))
+	case "share":
+		return e.Name + " " + share(v)
+	case "1/s":
+		return e.Name + " " + unit.Count(v) + "/s"
+	case "Hz":
+		return e.Name + " " + gigahertz(v) + " GHz"
+	case "dBm", "K":
+		return fmt.Sprintf("%s %.1f %s", e.Name, v, e.Unit)
+	case "":
+		if v == 1 { // that it is so is all there is to say
+			return e.Name
+		}
+		return e.Name + " " + unit.Count(v)
+	}
+	return e.Name + " " + unit.Count(v) + " " + e.Unit
+}
