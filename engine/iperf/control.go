@@ -109,10 +109,10 @@ func (take frames) receiveFrame(s wire.State, r *bufio.Reader) error {
 	return nil
 }
 
-// serverTalk is what a server says to a client. A hello may come when the parameters have
-// been asked for, and other frames after it, until the exchange of results.
+// serverTalk is what a server says to a client. Frames may come from the parameters on, by
+// which the client asks for them, until the exchange of results.
 func (take frames) serverTalk(r *bufio.Reader, emit func(message) bool) error {
-	asked, greeted := false, false
+	asked := false
 	for {
 		s, err := wire.ReadState(r)
 		if err != nil {
@@ -120,8 +120,7 @@ func (take frames) serverTalk(r *bufio.Reader, emit func(message) bool) error {
 		}
 		m := message{state: s}
 		switch {
-		case s == wire.FrameHello && asked, s.Frame() && greeted:
-			greeted = true
+		case s.Frame() && asked:
 			if err := take.receiveFrame(s, r); err != nil {
 				return err
 			}
@@ -133,9 +132,7 @@ func (take frames) serverTalk(r *bufio.Reader, emit func(message) bool) error {
 				return err
 			}
 		}
-		if asked = s != wire.ExchangeResults; !asked {
-			greeted = false
-		}
+		asked = s != wire.ExchangeResults
 		if !emit(m) {
 			return nil
 		}

@@ -18,5 +18,12 @@
 // (deadlines.go) and an [Error] that names the state it was in. Once the traffic has
 // been stopped, its account is kept whatever the peer does.
 //
-// The package never reads the host, prints, logs or ends the process.
+// Between two linerate peers a side channel runs on the control connection (PROTOCOL.md
+// of engine/internal/wire). At the server files.about and a sampler read the computer
+// through [Server.Host] for all tests, and each test's teller writes within an
+// allowance; at the client farEnd keeps the newest for [Client.Far]. Nothing that happens
+// on it can change a test.
+//
+// The package reads the host through Server.Host only, and never prints, logs or ends the
+// process.
 package iperf

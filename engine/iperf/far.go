@@ -105,7 +105,10 @@ func (f *farEnd) sample(text []byte, arrived time.Time) error {
 	if err != nil {
 		return err
 	}
-	if s.Seq <= f.now.Seq {
+	switch {
+	case !f.greeted:
+		return errors.New("a sample before the hello")
+	case s.Seq <= f.now.Seq:
 		return errors.New("samples out of order")
 	}
 	next := f.now
@@ -125,8 +128,9 @@ func (f *farEnd) sample(text []byte, arrived time.Time) error {
 		if err := fromJSON(s.Vitals, &v); err != nil {
 			return fmt.Errorf("a sample with vitals that cannot be: %w", err)
 		}
-		f.names.learn(&v)
-		f.names.complete(&v)
+		if err := f.names.complete(&v); err != nil {
+			return err
+		}
 		v.At = next.Sampled.Add(-micro(s.VitalsAge))
 		next.Vitals = v
 	}

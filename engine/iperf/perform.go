@@ -28,7 +28,7 @@ func (v *visit) perform(ctx context.Context, t *traffic) {
 	v.log(engine.TestStarted, v.startText(t.info), nil)
 
 	if teller := v.teller.Load(); teller != nil {
-		teller.begin(ctx, t)
+		teller.begin(t)
 	}
 	err := v.await(ctx, t)
 	v.silence()

@@ -2,6 +2,7 @@ package iperf
 
 import (
 	"context"
+	"maps"
 	"sync"
 	"time"
 
@@ -28,28 +29,27 @@ type sampler struct {
 	reading sync.Mutex // Load is for one goroutine: held by run
 
 	mu     sync.Mutex
-	seats  map[*seat]struct{}
+	seats  map[*seat]string // with the interface that the test goes over, "" unknown
 	cancel context.CancelFunc
 	done   chan struct{}
 }
 
 // seat is one test's place at a sampler.
 type seat struct {
-	nic  string      // may be ""
 	news chan glance // the newest; what nobody took is replaced
 }
 
 func newSampler(host engine.HostSource) *sampler {
 	evidence, _ := host.(engine.EvidenceSource)
-	return &sampler{host: host, evidence: evidence, seats: make(map[*seat]struct{})}
+	return &sampler{host: host, evidence: evidence, seats: make(map[*seat]string)}
 }
 
 // join takes a seat; the first one starts the readings.
 func (s *sampler) join(nic string) *seat {
-	g := &seat{nic: nic, news: make(chan glance, 1)}
+	g := &seat{news: make(chan glance, 1)}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.seats[g] = struct{}{}
+	s.seats[g] = nic
 	if len(s.seats) == 1 {
 		ctx, cancel := context.WithCancel(context.Background())
 		done := make(chan struct{})
@@ -60,6 +60,13 @@ func (s *sampler) join(nic string) *seat {
 		}()
 	}
 	return g
+}
+
+// move tells that a test goes over another interface.
+func (s *sampler) move(g *seat, nic string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.seats[g] = nic
 }
 
 // leave gives a seat back. The last one waits until nothing is read any more.
@@ -100,24 +107,21 @@ func (s *sampler) read(ctx context.Context) {
 		load = s.host.Load()
 	}
 	vitals := make(map[string]probes.Vitals)
-	for _, g := range s.list() {
-		v, ok := vitals[g.nic]
+	for g, nic := range s.all() {
+		v, ok := vitals[nic]
 		if !ok && s.evidence != nil {
-			v = picked(s.evidence.Vitals(ctx, g.nic))
-			vitals[g.nic] = v
+			v = picked(s.evidence.Vitals(ctx, nic))
+			vitals[nic] = v
 		}
 		g.tell(glance{load, v})
 	}
 }
 
-func (s *sampler) list() []*seat {
+// all gives the seats, to go through them without the lock.
+func (s *sampler) all() map[*seat]string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	list := make([]*seat, 0, len(s.seats))
-	for g := range s.seats {
-		list = append(list, g)
-	}
-	return list
+	return maps.Clone(s.seats)
 }
 
 // tell replaces the news. Only one goroutine tells, so there is room after the old ones

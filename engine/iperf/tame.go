@@ -26,7 +26,7 @@ func tame(dst any) error { return tameValue(reflect.ValueOf(dst).Elem(), "") }
 
 func tameValue(v reflect.Value, name string) error {
 	switch x := v.Addr().Interface().(type) {
-	case *time.Time:
+	case *time.Time, *netip.AddrPort:
 		return nil
 	case *netip.Addr:
 		if x.Zone() != "" {

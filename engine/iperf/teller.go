@@ -30,6 +30,7 @@ type teller struct {
 	asked  int64 // when the client had told its parameters, by the server's steady clock
 
 	told     time.Time // the facts
+	nic      string    // of them
 	seq      uint64
 	first    int // the stream whose turn it is where not all have room
 	budget   allowance
@@ -38,12 +39,14 @@ type teller struct {
 	named    [3]bool         // the client knows the names in a set of counters
 	vitalsAt time.Time       // when they were told last
 	refusals chan wire.State // frames to be refused
-	gone     chan struct{}   // closed when the goroutine of begin has ended
 	misused  sync.Once
 
-	mu    sync.Mutex
-	begun bool
-	over  chan struct{} // closed when nothing more may be written
+	ctx    context.Context // over when nothing more may be written
+	cancel context.CancelFunc
+	gone   chan struct{} // closed when the goroutine of begin has ended
+	mu     sync.Mutex
+	begun  bool
+	over   bool // ctx has been cancelled by hush
 }
 
 // greet sends the hello to a client that asked for it. From now on the visit has a
@@ -52,10 +55,11 @@ func (v *visit) greet(ctx context.Context) error {
 	s := v.server
 	t := &teller{
 		server: s, visit: v, ctl: v.ctl, asked: s.steady(time.Now()),
-		refusals: make(chan wire.State, 1), gone: make(chan struct{}), over: make(chan struct{}),
+		refusals: make(chan wire.State, 1), gone: make(chan struct{}),
 	}
-	x, text := t.hello(ctx)
-	t.seat = s.sampler.join(x.nic())
+	t.ctx, t.cancel = context.WithCancel(ctx)
+	text := t.hello()
+	t.seat = s.sampler.join(t.nic)
 	v.teller.Store(t)
 	if text == nil {
 		return nil
@@ -66,42 +70,43 @@ func (v *visit) greet(ctx context.Context) error {
 	return nil
 }
 
-// hello writes the facts as they are known within factsWithin.
-func (t *teller) hello(ctx context.Context) (facts, []byte) {
-	ctx, cancel := context.WithTimeout(ctx, factsWithin)
+// hello writes the facts as they are known within factsWithin; nil when it cannot.
+func (t *teller) hello() []byte {
+	ctx, cancel := context.WithTimeout(t.ctx, factsWithin)
 	defer cancel()
 	x := t.server.files.about(ctx, t.visit.client.Addr())
 	if ctx.Err() == nil {
 		t.told = time.Now()
 	}
+	t.nic = x.nic()
 	h := x.hello()
 	h.Agent, h.Received, h.Sent = t.server.agent(), t.asked, t.server.steady(time.Now())
 	text, err := h.JSON()
 	if err != nil {
-		return x, nil // an agent's name of 64 KiB
+		return nil // an agent's name of 64 KiB
 	}
-	return x, text
+	return text
 }
 
 // begin starts to tell of a test whose payload flows. From now on until end the control
 // connection is written by the teller.
-func (t *teller) begin(ctx context.Context, tr *traffic) {
+func (t *teller) begin(tr *traffic) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.begun = true
 	go func() {
 		defer close(t.gone)
-		t.run(ctx, tr)
+		t.run(tr)
 	}()
 }
 
-func (t *teller) run(ctx context.Context, tr *traffic) {
+func (t *teller) run(tr *traffic) {
 	for {
 		select {
-		case <-t.over:
+		case <-t.ctx.Done():
 			return
 		case now := <-t.seat.news:
-			t.refresh(ctx)
+			t.refresh()
 			t.sample(tr, now)
 		case s := <-t.refusals:
 			t.write(wire.FrameAnswer, wire.Refusal{Refused: fmt.Sprintf("%v: this version cannot change a running test", s)}.JSON())
@@ -114,22 +119,11 @@ func (t *teller) run(ctx context.Context, tr *traffic) {
 func (t *teller) hush() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.hushed() {
-		return
-	}
-	close(t.over)
-	if t.begun {
+	if t.begun && !t.over {
 		_ = t.ctl.conn.SetWriteDeadline(time.Unix(1, 0))
 	}
-}
-
-func (t *teller) hushed() bool {
-	select {
-	case <-t.over:
-		return true
-	default:
-		return false
-	}
+	t.over = true
+	t.cancel()
 }
 
 // end hushes the teller and waits for it: the control connection is its owner's again.
@@ -146,7 +140,7 @@ func (t *teller) end() {
 // write sends a frame, and tells whether it is on its way.
 func (t *teller) write(s wire.State, text []byte) bool {
 	t.mu.Lock()
-	if t.hushed() || t.ctl.conn.SetWriteDeadline(time.Now().Add(sideTimeout)) != nil {
+	if t.over || t.ctl.conn.SetWriteDeadline(time.Now().Add(sideTimeout)) != nil {
 		t.mu.Unlock()
 		return false
 	}
@@ -174,12 +168,18 @@ func (t *teller) heard(s wire.State, _ []byte, bad error) {
 }
 
 // refresh tells the facts again when it is time.
-func (t *teller) refresh(ctx context.Context) {
+func (t *teller) refresh() {
 	if !t.told.IsZero() && time.Since(t.told) < factsEvery {
 		return
 	}
-	_, text := t.hello(ctx)
-	if text != nil && t.budget.spend(len(text)) {
+	before := t.nic
+	text := t.hello()
+	if t.nic != before {
+		t.server.sampler.move(t.seat, t.nic)
+		t.base, t.named = nil, [3]bool{}
+	}
+	// They hardly change, so they are not worth the samples of a slow test.
+	if text != nil && float64(len(text)) < t.budget.saved/2 && t.budget.spend(len(text)) {
 		t.write(wire.FrameHello, text)
 	}
 }

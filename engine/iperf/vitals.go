@@ -1,6 +1,7 @@
 package iperf
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -82,34 +83,34 @@ func counterSets(v *probes.Vitals) []*probes.Reading[probes.Counters] {
 }
 
 // counterNames are the counters that a peer has named, by set.
-type counterNames [3][]string
+type counterNames [3]map[string]bool
 
-// learn takes over the names of the first vitals. Counters that appear later are there
-// from then on, with the number they have.
-func (k *counterNames) learn(v *probes.Vitals) {
+// complete puts back what moved has left out, and remembers what is named for the first
+// time.
+func (k *counterNames) complete(v *probes.Vitals) error {
 	for i, set := range counterSets(v) {
-		if k[i] != nil || !set.Known() {
+		if !set.Known() {
 			continue
 		}
-		k[i] = make([]string, 0, len(set.Value))
+		if k[i] == nil {
+			k[i] = make(map[string]bool, len(set.Value))
+		}
+		if set.Value == nil {
+			set.Value = make(probes.Counters, len(k[i]))
+		}
 		for name := range set.Value {
-			k[i] = append(k[i], name)
+			k[i][name] = true
 		}
-	}
-}
-
-// complete puts back what moved left out.
-func (k *counterNames) complete(v *probes.Vitals) {
-	for i, set := range counterSets(v) {
-		if !set.Known() || set.Value == nil {
-			continue
+		if len(k[i]) > 2*tameList {
+			return fmt.Errorf("vitals with %d counters", len(k[i]))
 		}
-		for _, name := range k[i] {
+		for name := range k[i] {
 			if _, ok := set.Value[name]; !ok {
 				set.Value[name] = 0
 			}
 		}
 	}
+	return nil
 }
 
 // rebase brings base, from which the vitals of a test are counted, up to what now is the
