@@ -28,6 +28,12 @@ func (c *conductor) do(command engine.Command) error {
 	if c.then == leave {
 		return errEnding
 	}
+	tried := false // a proof was, which the command cancels
+	switch command.(type) {
+	case engine.Prove, engine.Note, engine.StartTraffic:
+	default:
+		tried = c.cancelProof(settleKeys)
+	}
 	switch command := command.(type) {
 	case engine.AddStreams:
 		return c.setStreams(c.want.Streams + command.Delta)
@@ -40,6 +46,9 @@ func (c *conductor) do(command engine.Command) error {
 	case engine.SetSpec:
 		return c.ask(command.Spec.Defaults(), command.Change)
 	case engine.Undo:
+		if tried {
+			return nil
+		}
 		return c.undo()
 	case engine.StopTraffic:
 		return c.stopTraffic()
@@ -47,6 +56,8 @@ func (c *conductor) do(command engine.Command) error {
 		return c.startTraffic()
 	case engine.FindBest:
 		return c.findBest()
+	case engine.Prove:
+		return c.prove()
 	case engine.Note:
 		c.event("note: %s", command.Text)
 		return nil
@@ -114,7 +125,7 @@ func (c *conductor) describe(from, to engine.Spec) string {
 // undo asks for the spec of the last step that ran with another one.
 func (c *conductor) undo() error {
 	for _, seg := range slices.Backward(c.segments) {
-		if seg.Sums != nil && seg.Spec != c.want {
+		if seg.Sums != nil && !seg.Proof && seg.Spec != c.want {
 			return c.ask(seg.Spec, "")
 		}
 	}
@@ -160,6 +171,7 @@ func (c *conductor) startTraffic() error {
 // quit ends the session: regularly at the first call, at once at the second.
 func (c *conductor) quit(now time.Time) {
 	c.searchOver("cancelled")
+	c.dropProof("cancelled")
 	c.changeAt, c.queued = time.Time{}, false
 	if c.then == leave {
 		c.interrupt()
@@ -181,6 +193,7 @@ func (c *conductor) quit(now time.Time) {
 
 // interrupt ends the session without waiting for the server.
 func (c *conductor) interrupt() {
+	c.dropProof("cancelled")
 	c.then, c.cutShort, c.changed = leave, true, true
 	c.changeAt, c.quitBy, c.queued = time.Time{}, time.Time{}, false
 	if c.stage == idle {

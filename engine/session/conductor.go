@@ -89,9 +89,11 @@ type conductor struct {
 	roof      probes.Reading[diagnose.Ceiling]
 	tracker   *diagnose.Tracker
 	verdicts  []engine.Verdict
+	reviewed  review
 	asked     *diagnose.Evidence // what they rest on; nil: the rules were never asked
-	told      [2]string // code of the verdict in the log, by direction
+	told      [2]string          // code of the verdict in the log, by direction
 	search    search
+	proof     proof
 	autoDone  bool             // Config.Auto has had its search
 	segments  []engine.Segment // ended, oldest first; never written again
 	steps     []diagnose.Step  // of those that ran

@@ -86,6 +86,7 @@ func (c *conductor) chain(r engine.Result) {
 // fail ends in a state that the operator sees and can leave with a key.
 func (c *conductor) fail(err error) {
 	c.searchOver("the test failed")
+	c.dropProof("the test failed before it showed anything")
 	c.failure, c.done, c.over = err, true, !c.cfg.Hold
 	c.event("%v", err)
 }
@@ -134,6 +135,7 @@ func (c *conductor) endStep(r *engine.Result, err error) {
 	}
 	c.segments = append(c.segments, s.seg)
 	c.remember(s)
+	c.proofStepEnded(&s.seg)
 	c.payloadTo = s.seg.End
 	c.moved += s.meter.moved()
 	c.step = nil

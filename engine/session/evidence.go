@@ -17,6 +17,7 @@ func (c *conductor) judge(now time.Time) { c.consult(c.since(now), c.evidence(no
 func (c *conductor) consult(at time.Duration, e diagnose.Evidence) {
 	c.asked = &e
 	verdicts := c.tracker.Update(at, e)
+	c.review(at, &e, verdicts)
 	for i := range verdicts {
 		c.tellVerdict(&verdicts[i])
 	}

@@ -56,11 +56,7 @@ func (c *conductor) probePath(now time.Time) {
 	dest, src := c.peer.Addr, c.cfg.Path
 	switch {
 	case !p.mtuDone:
-		p.busy = true
-		c.wg.Go(func() {
-			mtu := src.MTU(c.ctx, dest)
-			c.tellProbed(probed{dest: dest, mtu: &mtu})
-		})
+		c.probeMTU()
 	case !now.Before(p.next):
 		p.busy, p.next = true, now.Add(loadedEvery)
 		c.wg.Go(func() {
@@ -68,6 +64,16 @@ func (c *conductor) probePath(now time.Time) {
 			c.tellProbed(probed{dest: dest, rtt: &rtt})
 		})
 	}
+}
+
+// probeMTU looks for the largest packet that passes; no other probe may be on its way.
+func (c *conductor) probeMTU() {
+	dest, src := c.peer.Addr, c.cfg.Path
+	c.path.busy = true
+	c.wg.Go(func() {
+		mtu := src.MTU(c.ctx, dest)
+		c.tellProbed(probed{dest: dest, mtu: &mtu})
+	})
 }
 
 func (c *conductor) tellProbed(p probed) {
@@ -86,6 +92,7 @@ func (c *conductor) onProbed(got probed) {
 	switch {
 	case got.mtu != nil:
 		p.mtu, p.mtuDone = *got.mtu, true
+		c.swept(*got.mtu)
 	case c.stage == flowing: // else the answer is not one under load
 		p.hops = got.rtt.Hops
 		d, ok := got.rtt.Idle.Get()

@@ -23,7 +23,9 @@ func (c *conductor) sample(now time.Time) {
 	for _, dir := range s.seg.Spec.Direction.Dirs() {
 		c.tellStall(s, dir, at)
 	}
+	s.gauge.add(at, s.meter)
 	c.searchTick(at)
+	c.tickProof(at)
 }
 
 // sampleLast reads the counters of a test that has ended, as of the end of its payload.

@@ -47,7 +47,6 @@ func (c *conductor) findBest() error {
 // tryStreams opens a step with n streams, or takes the running one if it has as many.
 func (c *conductor) tryStreams(n int) {
 	c.search.Trying, c.search.half = n, 0
-	c.want = c.spec
 	c.want.Streams = n
 	if c.want == c.spec {
 		c.searchBegun(c.since(time.Now()))

@@ -44,6 +44,7 @@ func (c *conductor) publish(now time.Time) *engine.Snapshot {
 		Load:     c.sight.load,
 		Verdicts: c.verdicts,
 		Best:     c.search.Best,
+		Proving:  c.proof.proving(c.since(now)),
 		History:  c.history.view(),
 		Moved:    c.moved,
 		Events:   c.events,

@@ -20,7 +20,8 @@ type plan struct {
 	spec   engine.Spec
 	change string
 	chain  bool // it continues the running step
-	back   bool // it goes back to what worked, after a change that did not
+	back   bool // it goes back to what worked
+	proof  bool // a proof tries something
 }
 
 // step is the running step.
@@ -30,6 +31,7 @@ type step struct {
 	info   engine.TestInfo
 	meter  *meter
 	recent *diagnose.Recent // for the rules
+	gauge  gauge            // for proofs
 	result *engine.Result   // of its chained tests that have ended
 	before [2]baseline      // by direction
 	still  [2]bool          // the operator was told that nothing moves
@@ -118,6 +120,7 @@ func (c *conductor) begun(t Test, now time.Time) {
 			Index:   len(c.segments) + 1,
 			Change:  c.try.change,
 			Spec:    c.try.spec,
+			Proof:   c.try.proof,
 			Start:   at,
 			PeerCPU: probes.Unknown[engine.CPUUse](probes.NotRead, "the server tells at the end of the step"),
 		}
@@ -135,6 +138,7 @@ func (c *conductor) begun(t Test, now time.Time) {
 	c.measureRoof()
 	c.look()
 	c.searchBegun(at)
+	c.proofBegun(at)
 }
 
 func (c *conductor) tellBegin(seg *engine.Segment, info engine.TestInfo) {
@@ -178,10 +182,11 @@ func (c *conductor) refused(err error) {
 	now := c.since(time.Now())
 	c.segments = append(c.segments, engine.Segment{
 		Index: len(c.segments) + 1, Change: failed.change, Spec: failed.spec,
-		Start: now, End: now, Err: err.Error(),
+		Start: now, End: now, Err: err.Error(), Proof: failed.proof,
 		PeerCPU: probes.Unknown[engine.CPUUse](probes.Absent, "the step did not begin"),
 	})
 	c.searchRefused(failed.spec.Streams, err)
+	c.proofRefused(err)
 	queued := c.queued
 	c.queued = false
 	switch {

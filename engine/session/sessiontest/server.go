@@ -31,6 +31,7 @@ type Server struct {
 	Exchange  time.Duration // from the end of the payload to the end of the test
 	Blind     bool          // the kernel has no TCP_INFO
 	RTT       time.Duration // 0: 200 µs
+	MinRTT    time.Duration // the least of them; 0: three quarters
 	Addr      netip.AddrPort
 	Agent     string
 	CPU       func(spec engine.Spec) float64 // share of one core that the far process has used; nil: unknown

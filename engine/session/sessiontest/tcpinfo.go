@@ -14,6 +14,10 @@ func (t *Test) tcp(s *scripted, acked scripted, age time.Duration) engine.TCPInf
 	if rtt == 0 {
 		rtt = 200 * time.Microsecond
 	}
+	least := t.server.MinRTT
+	if least == 0 {
+		least = rtt * 3 / 4
+	}
 	segments := uint32(uint64(acked.bytes) / mss)
 	info := engine.TCPInfo{
 		Size:    engine.InfoRTO,
@@ -21,7 +25,7 @@ func (t *Test) tcp(s *scripted, acked scripted, age time.Duration) engine.TCPInf
 		Options: 1 | 2 | 4, // timestamps, SACK, window scaling
 		SndMSS:  mss, RcvMSS: mss, AdvMSS: mss, PMTU: 1500,
 		RTO: 204 * time.Millisecond,
-		RTT: rtt, RTTVar: rtt / 4, MinRTT: rtt * 3 / 4,
+		RTT: rtt, RTTVar: rtt / 4, MinRTT: least,
 		PacingRate: ^uint64(0), MaxPacingRate: ^uint64(0),
 	}
 	if !s.conn.Sender {

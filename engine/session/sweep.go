@@ -1,0 +1,58 @@
+package session
+
+import (
+	"fmt"
+
+	"linerate/engine"
+	"linerate/probes"
+)
+
+// sweep looks for the largest packet that passes, once more: the proof of a finding about
+// packet sizes. The test goes on meanwhile.
+func (c *conductor) sweep() {
+	p := &c.proof
+	switch {
+	case c.peer.Loopback:
+		c.endProof(engine.Undecided, "both ends are this computer: there is no path to sweep")
+	case c.cfg.Path == nil || !c.peer.Addr.IsValid():
+		c.endProof(engine.Undecided, "the path is not probed in this session")
+	case !c.path.busy: // else after the probe that is on its way
+		p.Phase, p.Trying = engine.ProofTrying, "a sweep of packet sizes"
+		c.probeMTU()
+	}
+}
+
+// swept is told what a sweep has found.
+func (c *conductor) swept(mtu probes.PathMTU) {
+	p := &c.proof
+	if p.Phase != engine.ProofTrying || p.Action != engine.ProofMTU {
+		return
+	}
+	c.endProof(sizeShowed(p.Dir, mtu, c.sight.route.Value.NIC.Value.MTU))
+}
+
+// sizeShowed words what a sweep showed of packets of up to the interface's MTU, whole IP
+// packets in bytes.
+func sizeShowed(dir engine.Direction, mtu probes.PathMTU, own probes.Reading[int]) (engine.ProofAnswer, string) {
+	size := mtu.Out
+	if dir == engine.Download {
+		size = mtu.In
+	}
+	passes, ok := size.Get()
+	switch {
+	case !ok && dir == engine.Download:
+		return engine.Undecided, fmt.Sprintf("the way back could not be swept: %s", size.Why())
+	case !ok:
+		return engine.Undecided, fmt.Sprintf("no size was found: %s", size.Why())
+	case own.Known() && passes >= own.Value:
+		return engine.Doubtful, fmt.Sprintf("packets of %d bytes, the whole MTU, pass in %s: the verdict is doubtful", passes, dir)
+	}
+	reported, told := mtu.Reported.Get()
+	switch {
+	case dir == engine.Upload && told && reported <= passes:
+		return engine.Proven, fmt.Sprintf("packets of up to %d bytes pass in %s, and a router says so: the path is narrower, proven", passes, dir)
+	case dir == engine.Upload && mtu.BlackHole:
+		return engine.Proven, fmt.Sprintf("packets above %d bytes vanish in %s without a word: proven", passes, dir)
+	}
+	return engine.Proven, fmt.Sprintf("packets of up to %d bytes pass in %s, no larger ones: proven", passes, dir)
+}
