@@ -7,7 +7,8 @@ import "time"
 // cause. A new rule takes its place here and its function in the file of its family.
 //
 // Within the CPU family causes come first: other programs, a slow clock, heat, offloads
-// that are off and a full computer are why threads look full or starve.
+// that are off and a full computer are why threads look full or starve. A shaper whose
+// rate is what flows is the limit, however busy the cores are.
 var rules = []rule{
 	// Nothing moves: whatever else holds, this comes first. It is not asked to hold for
 	// 3 s, since it is itself a statement about the last seconds.
@@ -28,26 +29,27 @@ var rules = []rule{
 
 	{code: LineRate, title: "line rate reached", check: lineRate, settle: settle},
 
-	{code: OtherPrograms, title: "other programs own the CPU", check: otherPrograms, host: true, setup: true, settle: settle},
+	{code: OtherPrograms, title: "other programs own the CPU", check: otherPrograms, host: true, setup: true, settle: settle,
+		hiddenBy: []string{OwnShaper}},
 	{code: SlowClock, title: "the core runs below its clock", check: slowCore, host: true, setup: true, settle: settle,
 		hiddenBy: []string{LineRate}},
 	{code: Heat, title: "the CPU is too hot", check: heat, host: true, setup: true, settle: settle},
 	{code: AllCoresFull, title: "all cores are full", check: allCoresFull, host: true, settle: settle,
-		hiddenBy: []string{OtherPrograms, OffloadsOff}},
+		hiddenBy: []string{OtherPrograms, OffloadsOff, OwnShaper}},
 	{code: SenderCore, title: "one sending thread fills a core", check: senderCore, settle: settle,
-		hiddenBy: []string{OtherPrograms, AllCoresFull, OffloadsOff}},
+		hiddenBy: []string{OtherPrograms, AllCoresFull, OffloadsOff, OwnShaper}},
 	{code: ReceiverCore, title: "one receiving thread fills a core", check: receiverCore, settle: settle,
-		hiddenBy: []string{OtherPrograms, AllCoresFull, OffloadsOff}},
+		hiddenBy: []string{OtherPrograms, AllCoresFull, OffloadsOff, OwnShaper}},
 	{code: Collision, title: "streams collide on one queue", check: collision, settle: settle,
 		hiddenBy: []string{LineRate, AllCoresFull}},
 	{code: SingleQueue, title: "the card has one queue", check: singleQueue, setup: true, settle: settle,
 		hiddenBy: []string{LineRate, AllCoresFull}},
 	{code: SoftIRQCore, title: "packet handling fills a core", check: softIRQCore, settle: settle,
-		hiddenBy: []string{AllCoresFull, Collision, OffloadsOff}},
+		hiddenBy: []string{AllCoresFull, Collision, OffloadsOff, OwnShaper}},
 	{code: SharedCore, title: "interrupts and a payload thread share a full core", check: sharedCore, settle: settle,
-		hiddenBy: []string{OtherPrograms, AllCoresFull, SenderCore, ReceiverCore, SoftIRQCore, OffloadsOff}},
+		hiddenBy: []string{OtherPrograms, AllCoresFull, SenderCore, ReceiverCore, SoftIRQCore, OffloadsOff, OwnShaper}},
 	{code: CrowdedCore, title: "a payload thread shares a full core", check: crowdedCore, settle: settle,
-		hiddenBy: []string{OtherPrograms, AllCoresFull, SenderCore, ReceiverCore, SoftIRQCore, SharedCore, LineRate, OffloadsOff}},
+		hiddenBy: []string{OtherPrograms, AllCoresFull, SenderCore, ReceiverCore, SoftIRQCore, SharedCore, LineRate, OffloadsOff, OwnShaper}},
 	{code: Steal, title: "the hypervisor withholds CPU", check: steal, host: true, setup: true, settle: settle,
 		hiddenBy: []string{LineRate}},
 	{code: CPUQuota, title: "a CPU limit holds the test back", check: quota, host: true, setup: true, settle: settle,

@@ -308,6 +308,7 @@ func TestSymptomsAreHidden(t *testing.T) {
 		{"offloads off fill the cores", cut(cores(local, .97, .98), func(e *Evidence) { e.Ends[local].Process = probes.Got(1.5) }), up, OffloadsOff, AllCoresFull},
 		{"a late reader has its queue squeezed", smallWindow(again(up, limitedBy(.9, 0)), receiver(up, buffers(engine.SockMem{RmemAlloc: 99, RcvBuf: 100})), tcp(farEnd, probes.Counters{"TcpExt.TCPRcvCollapsed": 9})), up, LateReader, MemoryPressure},
 		{"a full disk makes a late reader", smallWindow(again(up, limitedBy(.9, 0)), receiver(up, buffers(engine.SockMem{RmemAlloc: 99, RcvBuf: 100})), disk(farEnd, "hdd", 64e6), diskBusy(farEnd, 8e6, 0), memoryOnly(gig)), up, DiskCeiling, LateReader},
+		{"a shaper's rate flows, however busy the cores", base(rateOf(up, 478e6), cores(local, 1, .99), qdiscs(local, probes.Qdisc{Kind: "tbf", RateBps: 500e6})), up, OwnShaper, AllCoresFull},
 		{"a black hole stands still", base(mtu(local, 9000), stuckFlow(up, 8*time.Second), swept(4074, true)), up, BlackHole, StandStill},
 	}
 	for _, tt := range tests {
