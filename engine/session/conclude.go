@@ -2,24 +2,31 @@ package session
 
 import (
 	"slices"
+	"time"
 
 	"linerate/engine"
 )
 
 // conclude asks the rules a last time about a test that has ended by itself, now that the
-// other end has told its part, and hands its result with their answer to the sink. A test
-// that was stopped keeps the answer from before: payload has thinned out since.
+// other end has told its part, and hands its result with their answer to the sink. What
+// they see is from the last seconds of payload: since then cores and streams rest.
 func (c *conductor) conclude(r *engine.Result) {
 	s := c.step
-	if c.then == nothing && r.Err == nil && s.seg.Spec.Limited() && c.asked != nil {
+	if c.then == nothing && r.Err == nil && s.seg.Spec.Limited() && c.asked != nil && c.asked.Test.Step == s.seg.Index {
 		s.seg.PeerCPU = r.RemoteCPU
 		s.seg.Sums = atMean(c.sumsNow())
-		at := s.meter.lastTick
-		e := c.evidence(c.begin.Add(at))
+		e := *c.asked
 		e.Steps = append(slices.Clip(c.steps), s.kept())
-		c.consult(at, e)
+		c.consult(s.meter.lastTick, e)
 	}
 	if c.queue != nil {
 		c.queue.conclude(engine.Findings(c.verdicts))
 	}
+}
+
+// paidOut reports whether the time of a limited test is over: what is still on its way are
+// results.
+func (s *step) paidOut(now time.Time) bool {
+	spec := s.info.Spec
+	return spec.Duration > 0 && now.Sub(s.info.Start) >= spec.Omit+spec.Duration
 }

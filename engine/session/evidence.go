@@ -51,7 +51,7 @@ func (c *conductor) evidence(now time.Time) diagnose.Evidence {
 		},
 		Path: diagnose.Path{
 			Ceiling: c.roof, MTU: c.path.mtu, RTT: c.path.trip(),
-			Source: c.sight.route.Value.Source, Gateway: c.sight.gateway,
+			Dest: c.peer.Addr.Addr(), Source: c.sight.route.Value.Source, Gateway: c.sight.gateway,
 			Listener: probes.Unknown[string](probes.NotRead, "not looked up"),
 		},
 		Steps: c.steps,

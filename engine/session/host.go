@@ -124,7 +124,7 @@ func (c *conductor) load(now time.Time) {
 	if l.Cores.Known() {
 		c.history.addCores(c.since(now), l.Cores.Value)
 	}
-	if c.stage == flowing {
+	if c.stage == flowing && !c.step.paidOut(now) {
 		c.step.recent.AddLoad(l)
 		c.judge(now)
 	}
