@@ -73,7 +73,7 @@ func (a *app) watch(cmd *cobra.Command, o *options, to target, cfg session.Confi
 		fmt.Fprintf(a.err, "linerate: note: %s\n", cfg.Label)
 	}
 	if cfg.Auto {
-		return a.printSearch(cmd.Context(), cfg)
+		return a.printSearch(cmd.Context(), o, cfg)
 	}
 	return a.print(cmd.Context(), o, cfg)
 }
@@ -92,6 +92,9 @@ func oneTarget(args []string) (target, error) {
 // dashboard runs a session with the screen on it, and leaves the summary on the normal
 // screen and in last.txt.
 func (a *app) dashboard(ctx context.Context, tty *console, o *options, cfg session.Config) error {
+	if err := placeFor(o.evidence.save); err != nil {
+		return err
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	source := host.New()
@@ -113,7 +116,11 @@ func (a *app) dashboard(ctx context.Context, tty *console, o *options, cfg sessi
 	}
 	<-over
 	stop.release()
-	return a.afterwards(summary, screen, stop)
+	saved := a.saveLast(o, s)
+	if err := a.afterwards(summary, screen, stop); err != nil {
+		return err
+	}
+	return saved
 }
 
 // options are the screen's, from the flags and the environment.

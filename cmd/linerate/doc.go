@@ -41,21 +41,41 @@ a terminal a table of the running ones below.
 
 prints one test of 10 seconds in the layout of iperf3:
 
-	$ linerate run 192.0.2.7 -t 2
+	$ linerate run 192.0.2.7 -t 6 -i 3
 	Connecting to host 192.0.2.7, port 5201
 	[  5] local 192.0.2.1 port 40282 connected to 192.0.2.7 port 5201
 	[ ID] Interval           Transfer     Bitrate         Retr  Cwnd
-	[  5]   0.00-1.00   sec  1.09 GBytes  9.40 Gbits/sec    0   1.52 MBytes
-	[  5]   1.00-2.00   sec  1.09 GBytes  9.41 Gbits/sec    0   1.52 MBytes
+	[  5]   0.00-3.00   sec  3.28 GBytes  9.40 Gbits/sec    0   1.52 MBytes
+	[  5]   3.00-6.00   sec  3.29 GBytes  9.41 Gbits/sec    0   1.52 MBytes
 	- - - - - - - - - - - - - - - - - - - - - - - - -
 	[ ID] Interval           Transfer     Bitrate         Retr
-	[  5]   0.00-2.00   sec  2.19 GBytes  9.41 Gbits/sec    0            sender
-	[  5]   0.00-2.00   sec  2.19 GBytes  9.40 Gbits/sec                  receiver
+	[  5]   0.00-6.00   sec  6.57 GBytes  9.41 Gbits/sec    0            sender
+	[  5]   0.00-6.00   sec  6.57 GBytes  9.40 Gbits/sec                  receiver
 
 	iperf Done.
 
--J prints one JSON document in iperf3's schema instead, --json-stream one object a line
-while the test runs.
+	upload: ok: Line rate: 9.41 of 9.415 Gbit/s possible with MTU 1500; MTU 9000 would allow 9.90 Gbit/s.
+
+The last lines are not iperf3's: what the rules say, for each direction how grave it is and a
+sentence. -J prints one JSON document in iperf3's schema instead, with the same findings
+below .linerate.findings, --json-stream one object a line while the test runs.
+
+# Without traffic
+
+	linerate doctor [HOST[:PORT]] [flags]
+
+looks at this computer for two seconds and tells what it is (cores, clock, interfaces, cards
+and their slots, settings, firewall), what is wrong or will hold a transfer back, each with
+its numbers and what can be done, and what could not be read, with the reason. Without HOST it
+looks at the interface of the default route and all hardware that is up; with HOST at the way
+to it: a few small datagrams to its port tell the round trip, the routers on the way and the
+largest packet that passes. The status is 0 when it could look, whatever it found.
+
+--json prints one document instead: .findings[] are the same objects as in run's JSON, and
+the facts are readings with their reasons. --save-evidence FILE writes everything the
+findings rest on, for a bug report: it holds host names, addresses and settings, and only its
+owner may read it. --evidence FILE judges such a file instead of this computer. A test saves
+its last moment too: linerate run HOST --save-evidence FILE.
 
 # In iperf3's place
 

@@ -12,12 +12,13 @@ import (
 type roles uint8
 
 const (
-	onHost  roles = 1 << iota // linerate HOST
-	onDemo                    // linerate demo
-	onRun                     // linerate run HOST
-	onC                       // linerate -c HOST
-	onServe                   // linerate serve
-	onS                       // linerate -s
+	onHost   roles = 1 << iota // linerate HOST
+	onDemo                     // linerate demo
+	onRun                      // linerate run HOST
+	onC                        // linerate -c HOST
+	onServe                    // linerate serve
+	onS                        // linerate -s
+	onDoctor                   // linerate doctor
 
 	tests    = onHost | onDemo | onRun | onC
 	dials    = onHost | onRun | onC
@@ -26,6 +27,7 @@ const (
 	printers = onRun | onC | onS
 	network  = dials | listens
 	anywhere = tests | listens
+	ownTests = onHost | onDemo | onRun
 )
 
 // option is one flag of the command line.
@@ -98,7 +100,7 @@ func (o option) belongs() string {
 	for _, c := range []struct {
 		role roles
 		name string
-	}{{onHost, "linerate HOST"}, {onRun, "linerate run"}, {onC, "linerate -c"}, {onDemo, "linerate demo"}, {onServe, "linerate serve"}, {onS, "linerate -s"}} {
+	}{{onHost, "linerate HOST"}, {onRun, "linerate run"}, {onC, "linerate -c"}, {onDemo, "linerate demo"}, {onDoctor, "linerate doctor"}, {onServe, "linerate serve"}, {onS, "linerate -s"}} {
 		if o.roles&c.role != 0 {
 			words = append(words, c.name)
 		}

@@ -106,10 +106,10 @@ func networkFlags(o *options) []option {
 	tos := "bad TOS value (must be between 0 and 255 inclusive)"
 	port := "port number must be between 1 and 65535 inclusive"
 	return []option{
-		{long: "port", short: "p", arg: "PORT", roles: network, group: groupNetwork, set: whole(&s.Port, 1, 65535, "a port from 1 to 65535"),
+		{long: "port", short: "p", arg: "PORT", roles: network | onDoctor, group: groupNetwork, set: whole(&s.Port, 1, 65535, "a port from 1 to 65535"),
 			help: "port of the server (5201)", iperf3: port},
-		{long: "version4", short: "4", roles: network, group: groupNetwork, set: on(&o.ipv4), help: "IPv4 only"},
-		{long: "version6", short: "6", roles: network, group: groupNetwork, set: on(&o.ipv6), help: "IPv6 only"},
+		{long: "version4", short: "4", roles: network | onDoctor, group: groupNetwork, set: on(&o.ipv4), help: "IPv4 only"},
+		{long: "version6", short: "6", roles: network | onDoctor, group: groupNetwork, set: on(&o.ipv6), help: "IPv6 only"},
 		{long: "bind", short: "B", arg: "ADDRESS[%DEV]", roles: network, group: groupNetwork, set: bind(s),
 			help: "use this local address, and this interface"},
 		{long: "bind-dev", arg: "DEV", roles: network, group: groupNetwork, set: text(&s.BindDev),
@@ -140,6 +140,12 @@ func reportFlags(o *options) []option {
 			help: "say more"},
 		{long: "json", short: "J", roles: printers, group: groupReport, set: on(&r.json),
 			help: "one JSON document at the end, as iperf3 writes it"},
+		{long: "json", short: "J", roles: onDoctor, group: groupReport, set: on(&r.json),
+			help: "one JSON document"},
+		{long: "evidence", arg: "FILE", roles: onDoctor, group: groupReport, set: text(&o.evidence.from),
+			help: "judge saved evidence instead of this computer"},
+		{long: "save-evidence", arg: "FILE", roles: ownTests | onDoctor, group: groupReport, set: text(&o.evidence.save),
+			help: "write all that the findings rest on: a bug report"},
 		{long: "json-stream", roles: printers, group: groupReport, set: on(&r.stream),
 			help: "one JSON object a line while the test runs"},
 		{long: "json-stream-full-output", roles: printers, group: groupReport, set: on(&r.full),
@@ -193,7 +199,7 @@ func ownFlags(o *options) []option {
 			help: "do not use synchronised output"},
 		{long: "plain", roles: screens | onServe, group: groupScreen, set: on(&o.output.plain),
 			help: "print lines instead of drawing a screen"},
-		{long: "version", short: "v", roles: anywhere, set: on(&o.version)},
+		{long: "version", short: "v", roles: anywhere | onDoctor, set: on(&o.version)},
 	}
 }
 

@@ -17,6 +17,7 @@ Usage:
   linerate demo             server and dashboard on this computer, nothing else needed
   linerate serve            server for iperf3 and linerate clients, many tests at once
   linerate run HOST[:PORT]  the same test without a dashboard, printed as iperf3 does
+  linerate doctor [HOST]    what is wrong with this computer or the way to HOST, without traffic
   linerate version, completion
   linerate -c HOST, -s      iperf3's command line
 
@@ -26,6 +27,7 @@ Examples:
   linerate demo --auto             how many streams does this computer need?
   linerate run 192.0.2.7 -t 30 -J  for scripts: JSON in iperf3's schema
   linerate serve -p 443            where only port 443 is open
+  linerate doctor 192.0.2.7        link, slot, clock, path MTU, round trip: findings and advice
 
 Flags are iperf3's: linerate client --help lists them, as does --help after each command.
 `)
@@ -43,7 +45,12 @@ var examples = map[string]string{
   linerate serve -p 443 -B 192.0.2.1
   linerate serve -1                   end after one test`,
 	"run": `  linerate run 192.0.2.7 -t 30 -P 4
-  linerate run 192.0.2.7 -R -J | jq .end.sum_received.bits_per_second`,
+  linerate run 192.0.2.7 -R -J | jq .end.sum_received.bits_per_second
+  linerate run 192.0.2.7 -J | jq -r '.linerate.findings[0].code'`,
+	"doctor": `  linerate doctor                     this computer and its interfaces
+  linerate doctor 192.0.2.7           and the way to a host: path MTU, round trip, line speed
+  linerate doctor --json | jq -r '.findings[].text'
+  linerate doctor --evidence FILE     what another computer, or a test, has saved`,
 }
 
 // help prints a command's flags, grouped.

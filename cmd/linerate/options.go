@@ -32,12 +32,13 @@ type options struct {
 	oneOff bool
 	max    int // --max-tests
 
-	output  output
-	screen  screen
-	demo    demoOptions
-	pidfile string
-	debug   int // accepted for iperf3's sake; it changes nothing
-	version bool
+	output   output
+	screen   screen
+	demo     demoOptions
+	evidence evidenceOptions
+	pidfile  string
+	debug    int // accepted for iperf3's sake; it changes nothing
+	version  bool
 }
 
 // newOptions is what a command line without flags means.

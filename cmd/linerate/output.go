@@ -54,10 +54,12 @@ func (o *options) jsonReport(w io.Writer) printer {
 	return report.NewJSON(w, opt)
 }
 
-// likeIperf3 gives a report iperf3's words for what went wrong.
+// likeIperf3 gives a report iperf3's words for what went wrong, and nothing that iperf3
+// does not say.
 type likeIperf3 struct{ printer }
 
 func (l likeIperf3) End(r engine.Result) {
+	r.Findings = nil
 	if r.Err != nil {
 		if words := testProblem(r.Err).iperf3; words != "" {
 			r.Err = errors.New(words)
@@ -76,6 +78,7 @@ func (o *options) textOptions() report.TextOptions {
 		Version: agent(),
 		System:  system(),
 		OneOff:  o.oneOff,
+		Verdict: o.spelling == ours,
 	}
 	if o.output.timestamps {
 		t.Timestamps = o.output.stampLayout

@@ -43,6 +43,7 @@ var imports = []struct {
 		"github.com/charmbracelet/bubbletea!", "github.com/charmbracelet/bubbles!", "github.com/charmbracelet/lipgloss!", "github.com/charmbracelet/x/term!", "github.com/charmbracelet/x/ansi!",
 		"github.com/muesli/termenv!", "github.com/mattn/go-runewidth!", "github.com/guptarohit/asciigraph!", "golang.org/x/sys!"}},
 	{"cmd/linerate", []string{"cmd/linerate/internal/...", "engine", "engine/unit", "engine/iperf", "engine/report", "engine/session", "probes", "probes/host", "tui",
+		"engine/diagnose", // doctor reads and writes documents of evidence and has them judged
 		"github.com/spf13/cobra!", "github.com/spf13/pflag!", "github.com/adrg/xdg!", "github.com/google/renameio/v2!", "github.com/charmbracelet/x/term!", "golang.org/x/sys!"}},
 	{"cmd/linerate/internal/quiet", nil},
 	{"cmd/linerate/internal/guard", []string{"golang.org/x/sys!"}},

@@ -147,11 +147,15 @@ func (a *app) root() *cobra.Command {
 		return a.runTest(cmd, o, args)
 	})
 	plain.Short = "a test without dashboard, printed as iperf3 does"
+	doctor := a.command("doctor [HOST[:PORT]]", onDoctor, func(cmd *cobra.Command, o *options, args []string) error {
+		return a.doctor(cmd, o, args)
+	})
+	doctor.Short = "facts, findings and advice without traffic"
 	about := &cobra.Command{
 		Use: "version", Short: "what this is", Args: noArgs, SilenceErrors: true, SilenceUsage: true,
 		RunE: func(*cobra.Command, []string) error { return a.version(ours) },
 	}
-	root.AddCommand(client, demo, serve, plain, about)
+	root.AddCommand(client, demo, serve, plain, doctor, about)
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
 		if cmd == root {
 			a.overview(a.out)
@@ -176,7 +180,7 @@ func meant(root *cobra.Command, args []string, err error) error {
 
 // laterCommands are words that will be commands and are refused until then, so that no
 // script takes one for a host.
-var laterCommands = []string{"sweep", "doctor", "tune", "replay", "compare", "report", "man"}
+var laterCommands = []string{"sweep", "tune", "replay", "compare", "report", "man"}
 
 func noArgs(_ *cobra.Command, args []string) error {
 	if len(args) > 0 {
@@ -241,7 +245,7 @@ func spelledLikeIperf3(args []string) bool {
 	return false
 }
 
-var commandWords = []string{"client", "demo", "serve", "run", "version", "completion", "help", "__complete", "__completeNoDesc"}
+var commandWords = []string{"client", "demo", "serve", "run", "doctor", "version", "completion", "help", "__complete", "__completeNoDesc"}
 
 // inCluster reports whether -c or -s is among the short flags of one word, and whether the
 // last of them takes the next word as its value.

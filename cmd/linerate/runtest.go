@@ -39,6 +39,9 @@ func (o *options) printTarget(args []string) (target, error) {
 
 // print runs one test and prints it: iperf3's text, or its JSON.
 func (a *app) print(ctx context.Context, o *options, cfg session.Config) error {
+	if err := placeFor(o.evidence.save); err != nil {
+		return err
+	}
 	pid, err := claimPidfile(o.pidfile)
 	if err != nil {
 		return err
@@ -54,13 +57,15 @@ func (a *app) print(ctx context.Context, o *options, cfg session.Config) error {
 	cfg.Host, cfg.Evidence, cfg.Path = source, source, source
 	cfg.Agent, cfg.Sink = agent(), sink
 	cfg.SinkWait = -1 // the report is the whole point: it is written to its end
-	summary, stop, finished := conduct(ctx, session.New(cfg))
+	s := session.New(cfg)
+	summary, stop, finished := conduct(ctx, s)
 	if !finished {
 		return a.cutShort(o, stop)
 	}
 	if started := summary.Last != nil && len(summary.Last.Segments) > 0; !started {
 		sink.End(engine.Result{Info: engine.TestInfo{Spec: cfg.Spec}, Err: summary.Err})
 	}
+	saved := a.saveLast(o, s)
 	switch {
 	case stop.hard:
 		return a.cutShort(o, stop)
@@ -73,7 +78,7 @@ func (a *app) print(ctx context.Context, o *options, cfg session.Config) error {
 	case stop.first != nil && o.spelling == iperf3:
 		fmt.Fprintf(a.err, "iperf3: %s\n", stop.words())
 	}
-	return nil
+	return saved
 }
 
 // cutShort is the end by a second signal.

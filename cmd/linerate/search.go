@@ -13,7 +13,10 @@ import (
 
 // printSearch looks for the best stream count without a screen: a line for every count,
 // the answer with its reason, and the summary.
-func (a *app) printSearch(ctx context.Context, cfg session.Config) error {
+func (a *app) printSearch(ctx context.Context, o *options, cfg session.Config) error {
+	if err := placeFor(o.evidence.save); err != nil {
+		return err
+	}
 	source := host.New()
 	defer source.Close()
 	cfg.Host, cfg.Evidence, cfg.Path = source, source, source
@@ -34,7 +37,7 @@ func (a *app) printSearch(ctx context.Context, cfg session.Config) error {
 	}
 	<-watched
 	report.Summary(a.out, summary, report.SummaryWidth)
-	return nil
+	return a.saveLast(o, s)
 }
 
 // tellSearch prints what the search does and ends the session when it is over.

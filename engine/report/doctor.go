@@ -59,6 +59,9 @@ func (d *doctor) findings() {
 		f := &d.x.Findings[i]
 		d.line("")
 		d.wrapped(f.Severity.String()+": ", f.Text)
+		if f.Severity == engine.SeverityOK && len(f.Evidence) == 0 {
+			continue // it says all there is to say
+		}
 		about := fmt.Sprintf("%s, %s", f.Code, f.Confidence)
 		if f.Side != engine.Local {
 			about += ", " + f.Side.String()
