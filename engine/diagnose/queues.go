@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -141,64 +142,82 @@ func backlogDrops(e *Evidence, dir engine.Direction) ruling {
 }
 
 // shapers are the disciplines whose rate bounds what leaves the interface.
-var shapers = []string{"tbf", "htb", "cake", "fq", "hfsc"}
+var shapers = []string{"tbf", "htb", "cake", "fq", "hfsc", "netem"}
 
-// shaper gives the slowest rate that the sender's own queueing disciplines allow all
-// streams of a direction together, 0 where nothing shapes. fq's rate is per flow.
-func (e *Evidence) shaper(dir engine.Direction) (kind string, bps probes.Reading[float64]) {
+// shaper is a rate that the sender's own queueing disciplines hold streams to.
+type shaper struct {
+	kind, device string
+	bps          float64 // for all streams of a direction together
+}
+
+// shaper gives the sender's shaper whose rate is nearest to what flows, since of several
+// classes a stream is in one; that of the lowest rate where nothing is known to flow. The
+// zero value stands for none. fq's rate is per flow.
+func (e *Evidence) shaper(dir engine.Direction) probes.Reading[shaper] {
 	r := e.end(e.Sender(dir)).Vitals.Qdiscs
 	all, ok := r.Get()
 	if !ok {
-		return "", probes.Unknown[float64](r.Status, r.Why())
+		return probes.Unknown[shaper](r.Status, r.Why())
 	}
-	least := 0.0
+	g, rated := e.flow(dir).Rate.Get()
+	var best shaper
+	far := func(bps float64) float64 { // how far it is from what flows
+		if !rated || g <= 0 {
+			return bps
+		}
+		return math.Abs(math.Log(bps / g))
+	}
 	for _, q := range all {
-		rate := q.RateBps
-		if rate <= 0 || !slices.Contains(shapers, q.Kind) {
+		if q.RateBps <= 0 || !slices.Contains(shapers, q.Kind) {
 			continue
 		}
-		if q.Kind == "fq" {
-			rate *= float64(max(1, e.Test.Spec.Streams))
+		s := shaper{kind: q.Kind, device: e.system(e.Sender(dir)).nic, bps: q.RateBps}
+		if q.Device != "" {
+			s.device = safeName(q.Device)
 		}
-		if least == 0 || rate < least {
-			kind, least = q.Kind, rate
+		if q.Kind == "fq" {
+			s.bps *= float64(max(1, e.Test.Spec.Streams))
+		}
+		if best.bps == 0 || far(s.bps) < far(best.bps) {
+			best = s
 		}
 	}
-	return kind, probes.Got(least)
+	return probes.Got(best)
 }
 
 // ownShaper (R24): a shaper on the sender's interface is the limit.
 func ownShaper(e *Evidence, dir engine.Direction) ruling {
 	side := e.Sender(dir)
-	kind, limit := e.shaper(dir)
+	r := e.shaper(dir)
+	limit := r.Value
 	switch {
-	case !limit.Known():
-		return e.notSeen(side, "queueing disciplines", limit.Why())
-	case limit.Value <= 0:
+	case !r.Known():
+		return e.notSeen(side, "queueing disciplines", r.Why())
+	case limit.bps <= 0:
 		return no("no shaper on the sender's interface")
 	}
 	sys := e.system(side)
 	f := engine.Finding{
 		Severity: engine.SeverityLimit, Confidence: engine.Sure, Side: e.side(side), Core: -1,
-		Short: fmt.Sprintf("%s%s shaper of %s", e.where(side), kind, bare(limit.Value)),
+		Short: fmt.Sprintf("%s%s shaper of %s", e.where(side), limit.kind, bare(limit.bps)),
 		Proof: engine.ProofAddStream,
-		Evidence: e.from(dir, e.vital("shaper "+kind, limit.Value, "bit/s", side),
+		Evidence: e.from(dir, e.vital("shaper "+limit.kind, limit.bps, "bit/s", side),
 			engine.Evidence{Name: "streams", Value: float64(e.Test.Spec.Streams), Side: engine.Local}),
 		Remedy: []engine.Remedy{sys.do("Raise the shaper's rate, or remove it if nobody needs it.",
-			fmt.Sprintf("tc -s qdisc show dev %s", sys.nic), sys.shaperFile())},
+			fmt.Sprintf("tc -s qdisc show dev %s", limit.device), sys.shaperFile())},
 	}
 	g, ok := e.flow(dir).Rate.Get()
 	switch {
 	case e.Test.Idle:
 		f.Confidence = engine.Likely
-		f.Text = fmt.Sprintf("A %s shaper of %s sits on %s%s.", kind, unit.Rate(limit.Value), e.where(side), sys.nic)
+		f.Text = fmt.Sprintf("A %s shaper of %s sits on %s%s.", limit.kind, unit.Rate(limit.bps), e.where(side), limit.device)
 	case !ok:
 		return unseen("rate: " + e.flow(dir).Rate.Why())
-	case g < (1-shaperRoom)*limit.Value || g > (1+shaperRoom)*limit.Value:
-		return no(fmt.Sprintf("a %s shaper allows %s", kind, ofRate(g, limit.Value)))
+	case g < (1-shaperRoom)*limit.bps || g > (1+shaperRoom)*limit.bps:
+		return no(fmt.Sprintf("a %s shaper allows %s", limit.kind, ofRate(g, limit.bps)))
 	default:
 		f.Text = fmt.Sprintf("A %s shaper of %s on %s%s is the limit: %s pass, the rest is its share for headers.",
-			kind, unit.Rate(limit.Value), e.where(side), sys.nic, unit.Rate(g))
+			limit.kind, unit.Rate(limit.bps), e.where(side), limit.device, unit.Rate(g))
 	}
 	return holds(f)
 }
@@ -246,10 +265,13 @@ func qdiscDrops(e *Evidence, dir engine.Direction) ruling {
 	case rate.Value < queueDrops:
 		return no("the sender's queue drops nothing against its will")
 	}
-	if _, limit := e.shaper(dir); limit.Value > 0 {
+	if e.shaper(dir).Value.bps > 0 {
 		return no("the sender's own shaper drops")
 	}
 	sys := e.system(side)
+	if worst.Device != "" {
+		sys.nic = safeName(worst.Device)
+	}
 	f := engine.Finding{
 		Severity: engine.SeverityWarning, Confidence: engine.Sure, Side: e.side(side), Core: -1,
 		Text: fmt.Sprintf("The queue of %s%s (%s) drops %s packets a second before they leave.",

@@ -200,7 +200,7 @@ func (e *Evidence) clock(side engine.Side, core int) (now probes.Reading[float64
 	switch {
 	case !all.Known():
 		return probes.Unknown[float64](all.Status, all.Why()), most
-	case core < 0 || core >= len(all.Value):
+	case core < 0 || core >= len(all.Value) || all.Value[core] <= 0: // 0 stands for a core that is offline
 		return probes.Unknown[float64](probes.Absent, fmt.Sprintf("no clock of core %d", core)), most
 	}
 	return probes.Got(all.Value[core]), most
