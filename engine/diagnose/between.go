@@ -51,10 +51,10 @@ func flowCap(e *Evidence, dir engine.Direction) ruling {
 	}
 	host := e.end(engine.Local).Host
 	virtual := host.Value.Virtual
-	kind, known := e.kind(engine.Local).Get()
+	card := e.hardware(engine.Local)
 	switch {
-	case known && kind != "physical":
-		return no("the interface is " + kind + ": no provider holds its flows")
+	case card.Known() && !card.Value:
+		return no("the interface is no card: no provider holds its flows")
 	case exceeded > 0 || e.cloudCard() || virtual.Known():
 	case host.Known() && virtual.Status == probes.Absent:
 		return no("this is no virtual machine: no provider holds its flows")

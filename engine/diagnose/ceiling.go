@@ -72,7 +72,7 @@ func (c Ceiling) with(mtu int) Ceiling {
 // wired are the kinds of interface whose speed is that of the wire they send on. All
 // others claim a figure that means nothing (veth and tun say 10 Gbit/s) or that is not
 // reached (a radio's bit rate).
-var wired = []string{"physical", "vlan", "bond", "bridge", "macvlan"}
+var wired = []string{"physical", "dsa", "vlan", "bond", "team", "bridge", "macvlan", "macvtap"}
 
 // Payload is what a test sends, as far as its headers depend on it.
 type Payload struct {

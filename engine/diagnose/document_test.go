@@ -45,6 +45,9 @@ func populate(v reflect.Value, n *int) {
 		for i := range v.NumField() {
 			populate(v.Field(i), n)
 		}
+		if v.FieldByName("Status").IsValid() && v.FieldByName("Reason").IsValid() {
+			v.FieldByName("Reason").SetString("") // what was read needs none
+		}
 	case reflect.Array:
 		for i := range v.Len() {
 			populate(v.Index(i), n)

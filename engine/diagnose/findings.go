@@ -56,6 +56,24 @@ func (e *Evidence) kind(side engine.Side) probes.Reading[string] {
 	return nic.Value.Kind
 }
 
+// hardware reports whether an end's interface is a card, or stands on one: only those
+// have queues, interrupts and a wire.
+func (e *Evidence) hardware(side engine.Side) probes.Reading[bool] {
+	kind := e.kind(side)
+	k, ok := kind.Get()
+	if !ok {
+		return probes.Unknown[bool](kind.Status, kind.Why())
+	}
+	if chain := e.end(side).Adapter.Chain; len(chain) > 0 {
+		k = chain[len(chain)-1].Kind
+	}
+	switch k {
+	case "physical", "dsa", "wifi", "vlan", "bond", "team":
+		return probes.Got(true)
+	}
+	return probes.Got(false)
+}
+
 // where names a side in front of "core": "" here, "far " there. On one computer
 // everything is here.
 func (e *Evidence) where(side engine.Side) string {

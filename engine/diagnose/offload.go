@@ -69,8 +69,8 @@ func (e *Evidence) packetByPacket(dir engine.Direction, side engine.Side) ruling
 	}
 	names := strings.ToUpper(strings.Join(off, ", "))
 	if e.Test.Idle {
-		if kind, ok := nic.Kind.Get(); ok && kind != "physical" {
-			return no(nic.Name + " is " + kind + ": what it hands on need not be cut")
+		if card := e.hardware(side); card.Known() && !card.Value {
+			return no(nic.Name + " is no card: what it hands on need not be cut")
 		}
 		f.Confidence = engine.Likely
 		f.Text = fmt.Sprintf("%s of %s%s is off: every packet will cost a trip through the stack.", names, e.where(side), nic.Name)

@@ -126,12 +126,12 @@ func sharedCore(e *Evidence, dir engine.Direction) ruling {
 	}
 	var missing string
 	for _, side := range []engine.Side{e.Receiver(dir), e.Sender(dir)} {
-		kind, ok := e.Ends[side].NIC.Value.Kind.Get()
-		if !ok {
-			missing = "interface: " + e.Ends[side].NIC.Why()
+		card := e.hardware(side)
+		if !card.Known() {
+			missing = "interface: " + card.Why()
 			continue
 		}
-		if kind != "physical" {
+		if !card.Value {
 			continue
 		}
 		cores, ok := e.cores(side).Get()

@@ -161,8 +161,8 @@ func singleQueue(e *Evidence, dir engine.Direction) ruling {
 	case queues != 1:
 		return no(fmt.Sprintf("the card can have %d queues", queues))
 	}
-	if kind, ok := e.kind(side).Get(); ok && kind != "physical" {
-		return no("the interface is " + kind + ": it has no queues of its own")
+	if card := e.hardware(side); card.Known() && !card.Value {
+		return no("the interface is no card: it has no queues of its own")
 	}
 	guest := e.paravirtual(side)
 	sys := e.system(side)

@@ -20,6 +20,15 @@ func interrupts(side engine.Side, all ...probes.QueueIRQ) func(*Evidence) {
 	return vitals(side, func(v *probes.Vitals) { v.Queues = probes.Got(all) })
 }
 
+// chained gives this computer's interface a chain of devices down to the wire.
+func chained(kinds ...string) func(*Evidence) {
+	return adapter(local, func(a *probes.Adapter) {
+		for _, k := range kinds {
+			a.Chain = append(a.Chain, probes.Layer{Name: k + "0", Kind: k, MTU: 1500})
+		}
+	})
+}
+
 func channels(side engine.Side, most int) func(*Evidence) {
 	return adapter(side, func(a *probes.Adapter) { a.Channels = probes.Got(probes.Channels{Now: 1, Max: most}) })
 }
@@ -59,7 +68,9 @@ func steeringRows() []row {
 		{SingleQueue, "no channels, one queue", base(append(hot, nic(local, func(n *probes.NIC) { n.RxQueues = probes.Got(1) }))...), down, Holds, ""},
 		{SingleQueue, "core not full", base(direction(down), channels(local, 1), cores(local, .5)), down, RuledOut, "not full"},
 		{SingleQueue, "two queues", base(append(hot, channels(local, 2))...), down, RuledOut, "2 queues"},
-		{SingleQueue, "veth", base(append(hot, channels(local, 1), kind(local, "veth"))...), down, RuledOut, "veth"},
+		{SingleQueue, "veth", base(append(hot, channels(local, 1), kind(local, "veth"))...), down, RuledOut, "no card"},
+		{SingleQueue, "VLAN on a card", base(append(hot, channels(local, 1), kind(local, "vlan"), chained("vlan", "physical"))...), down, Holds, ""},
+		{SingleQueue, "bridge of a container host", base(append(hot, channels(local, 1), kind(local, "bridge"), chained("bridge"))...), down, RuledOut, "no card"},
 		{SingleQueue, "without traffic", base(idleTest, direction(down), channels(local, 1)), down, Holds, "one core takes all packets"},
 		{SingleQueue, "queues unknown", base(append(hot, nic(local, func(n *probes.NIC) { n.RxQueues = probes.Unknown[int](probes.Denied, "sysfs is hidden") }))...), down, Unseen, "hidden"},
 		{SingleQueue, "cores unknown", base(direction(down), channels(local, 1), blindCores(local)), down, Unseen, "cgo"},
