@@ -16,7 +16,6 @@ type fakeHost struct {
 	inside               atomic.Bool
 	together             atomic.Bool   // Load was called by two at once
 	slow                 time.Duration // of Host
-	begun                time.Time
 }
 
 func (h *fakeHost) Host(ctx context.Context) probes.Host {
