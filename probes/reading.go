@@ -1,6 +1,7 @@
 package probes
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -47,6 +48,19 @@ type Reading[T any] struct {
 	Value  T      `json:"value"`
 	Status Status `json:"status"`
 	Reason string `json:"reason,omitempty"`
+}
+
+// MarshalJSON writes the value only where it was read: what is unknown has no zero that
+// could be taken for it.
+func (r Reading[T]) MarshalJSON() ([]byte, error) {
+	if r.Status != OK {
+		return json.Marshal(struct {
+			Status Status `json:"status"`
+			Reason string `json:"reason,omitempty"`
+		}{r.Status, r.Reason})
+	}
+	type plain Reading[T] // without this method
+	return json.Marshal(plain(r))
 }
 
 // Got wraps a value that was read.

@@ -49,6 +49,15 @@ func TestReadingThroughJSON(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", text, diff)
 		}
 	}
+	for want, r := range map[string]Reading[float64]{
+		`{"value":0,"status":"ok"}`:           Got(0.0),
+		`{"status":"absent","reason":"veth"}`: {Value: 7, Status: Absent, Reason: "veth"},
+		`{"status":"not read"}`:               {},
+	} {
+		if text, err := json.Marshal(r); err != nil || string(text) != want {
+			t.Errorf("%+v: got %s, error %v, want %s", r, text, err, want)
+		}
+	}
 	var r Reading[float64]
 	if err := json.Unmarshal([]byte(`{"status":"perhaps"}`), &r); err == nil {
 		t.Errorf("an unknown status was read as %+v", r)

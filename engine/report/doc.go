@@ -109,9 +109,9 @@
 // # JSON of doctor
 //
 // One document, laid out like the others. What may be missing is a reading: an object of
-// value, status ("ok", "absent", "unsupported", "denied", "failed", "not read") and reason;
-// the value means something only where the status is ok. Readings and the objects marked
-// with a star are those of engine/diagnose/EVIDENCE.md, field by field.
+// status ("ok", "absent", "unsupported", "denied", "failed", "not read") and value, or, where
+// the status is not ok, reason. Readings and the objects marked with a star are those of
+// engine/diagnose/EVIDENCE.md, field by field.
 //
 //	format                 1; see [DoctorFormat]
 //	version                of the program that looked
