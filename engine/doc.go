@@ -2,10 +2,10 @@
 // of the program.
 //
 // The package holds types without input or output: what is asked ([Spec]), what is
-// counted ([Counters], [Interval], [Result]), what is concluded ([Finding], [Verdict])
-// and what a screen shows ([Snapshot] with its [History]). All values are in base units
-// (bits per second, bytes, time.Duration, shares from 0 to 1) and are scaled only when
-// printed, by engine/unit.
+// counted ([Counters], [Interval], [Result]), what is concluded ([Finding], [Verdict],
+// without a test [Examination]) and what a screen shows ([Snapshot] with its [History]).
+// All values are in base units (bits per second, bytes, time.Duration, shares from 0 to 1)
+// and are scaled only when printed, by engine/unit.
 //
 // # Packages
 //
@@ -22,7 +22,7 @@
 //	engine/internal/sock   data sockets: options, send and receive loops, TCP_INFO
 //	engine/iperf           client and server of the iperf3 protocol
 //	engine/diagnose        evidence → findings; pure rules
-//	engine/report          iperf3's text, JSON and JSON stream; the summary
+//	engine/report          iperf3's text, JSON and JSON stream; the summary; doctor
 //	engine/session         the conductor: runs tests, polls the host, applies the rules,
 //	                       publishes snapshots
 //	tui                    the dashboard; panes and charts below tui/internal
@@ -42,4 +42,7 @@
 // screen reads; the same intervals go, without loss, to a [Sink] for text, JSON and
 // recordings. What the operator asks goes back through one method, Do(ctx, [Command]).
 // Nothing that moves bytes ever waits for the screen, the disk or the peer's manners.
+//
+// Without a test (linerate doctor) session gathers the same evidence, diagnose makes an
+// Examination of it and report writes that.
 package engine

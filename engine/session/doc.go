@@ -3,7 +3,8 @@
 // traffic back, and publishes what is known as immutable snapshots.
 //
 // cmd/linerate creates a Session from a Config, calls Run, and hands the Session to the
-// screen, which reads with Next and steers with Do. Nothing else starts tests.
+// screen, which reads with Next and steers with Do. Nothing else starts tests. [Examine]
+// gathers what the rules can use without one.
 //
 // # One owner
 //
