@@ -111,7 +111,10 @@ func (m *Model) settle(s *engine.Snapshot) {
 // wanted is the spec with everything that has been asked for.
 func (m *Model) wanted() engine.Spec {
 	spec := m.snap.Spec
-	if m.snap.Asked != nil {
+	switch {
+	case m.snap.Proving.Active(): // a change ends the proof and starts from there
+		spec = m.snap.Proving.Back
+	case m.snap.Asked != nil:
 		spec = *m.snap.Asked
 	}
 	if n := m.ask.echo.Streams; n > 0 {

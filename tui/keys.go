@@ -75,7 +75,7 @@ func (k *keyMap) enable(m *Model) {
 	}{
 		{&k.More, alive}, {&k.Less, alive}, {&k.Digit, alive},
 		{&k.Direction, alive}, {&k.Reverse, alive}, {&k.BothWays, alive},
-		{&k.Best, flows}, {&k.Prove, flows && m.provable() != nil},
+		{&k.Best, flows}, {&k.Prove, flows && (s.Proving.Active() || engine.Provable(s.Verdicts) != nil)},
 		{&k.Stop, alive}, {&k.Undo, alive && len(s.Segments) > 1},
 		{&k.Note, alive}, {&k.Export, m.opt.Export != nil && s != nil},
 		{&k.Zoom, s != nil}, {&k.Focus, s != nil}, {&k.FocusBack, s != nil}, {&k.Sort, s != nil},
@@ -96,12 +96,17 @@ func (k *keyMap) enable(m *Model) {
 	if s.Best.Active {
 		best = "end search"
 	}
+	prove := "prove"
+	if s.Proving.Active() {
+		prove = "end proof"
+	}
 	freeze := "freeze"
 	if m.held != nil {
 		freeze = "go on"
 	}
 	k.Stop.SetHelp("S", stop)
 	k.Best.SetHelp("a", best)
+	k.Prove.SetHelp("p", prove)
 	k.Freeze.SetHelp("space", freeze)
 }
 
@@ -180,9 +185,9 @@ func longer(b key.Binding) string {
 	case "a":
 		return "find best stream count: 1, 2, 4, 8 … until more stop helping"
 	case "p":
-		return "prove the verdict: presses its key and says what changed"
+		return "prove the verdict: changes one thing for 6 s, says what it showed, goes back; again ends it"
 	case "v":
-		return "why: the numbers behind the verdict"
+		return "why: the numbers behind the verdict, what was ruled out, what could not be seen"
 	case "S":
 		return "stop or start the traffic"
 	case "space":

@@ -120,7 +120,7 @@ func TestKeysBecomeCommands(t *testing.T) {
 		{"quit by Ctrl-C", up, "ctrl+c", []engine.Command{engine.Quit{}}, "q again leaves at once"},
 		{"note", up, "n h i q enter", []engine.Command{engine.Note{Text: "hiq"}}, "noted: hiq"},
 		{"note dropped", up, "n h i esc", nil, ""},
-		{"prove", tuitest.N100, "p", []engine.Command{engine.AddStreams{Delta: 1}}, "proving: pressing +"},
+		{"prove", tuitest.N100, "p", []engine.Command{engine.Prove{}}, ""},
 		{"nothing to prove", up, "p", nil, ""},
 		{"stopped: no search", tuitest.Stopped, "a", nil, ""},
 		{"stopped: the next step can be chosen", tuitest.Stopped, "+", []engine.Command{engine.AddStreams{Delta: 1}}, "asked ×9"},
@@ -340,30 +340,6 @@ func TestScrollingFollowsTheCursor(t *testing.T) {
 	d.press("pgup", "up", "k")
 	if d.cursor != 63-13-2 {
 		t.Errorf("cursor at %d after going back", d.cursor)
-	}
-}
-
-func TestProofSaysWhatItShowed(t *testing.T) {
-	before := tuitest.N100()
-	d := newDesk(before)
-	d.press("p")
-	after := *before
-	after.Seq++
-	after.Elapsed = before.Elapsed + 2*time.Second
-	more := before.Segments[0]
-	more.Index, more.Start = 2, before.Elapsed
-	more.Sums = []engine.Sum{{Dir: engine.Upload, Mean: 9.4e9}, {Dir: engine.Download, Mean: 9.41e9}}
-	after.Segments = append(append([]engine.Segment{}, before.Segments...), more)
-	d.show(&after)
-	if strings.Contains(d.View(), "proof:") {
-		t.Error("the proof is read while the step ramps up")
-	}
-	late := after
-	late.Seq++
-	late.Elapsed += 2 * time.Second
-	d.show(&late)
-	if v := d.View(); !strings.Contains(v, "proof: + took it from 14.7 Gbit/s to 18.8 Gbit/s (+28 %): it was the limit") {
-		t.Errorf("what the proof showed is not told:\n%s", v)
 	}
 }
 

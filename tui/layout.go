@@ -125,9 +125,14 @@ func (l *layout) edges(w, h int, s shape) grid.Rect {
 	return row(y, end-y)
 }
 
-// compact: the graph above, streams and cores beside each other below.
+// compact: the graph above, streams and cores beside each other below, and where there is
+// room for it a line about the path.
 func (l *layout) compact(body grid.Rect, s shape) {
-	const leastTable = 6
+	const leastTable, leastForPath = 6, 15
+	if body.H >= leastForPath {
+		body.H--
+		l.Panes[paneLink] = grid.Rect{X: body.X, Y: body.Y + body.H, W: body.W, H: 1}
+	}
 	table := body
 	if room := body.H - leastTable; room >= graph.Least(s.Both)+1 {
 		// The rows that the tables can use beyond half of the body go to the graph.

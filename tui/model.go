@@ -53,7 +53,6 @@ type Model struct {
 	keys     keyMap
 	ask      asking
 	talk     talking
-	proof    *proof
 	quitting bool
 
 	// What the operator has chosen to see.
@@ -191,11 +190,12 @@ func (m *Model) take(msg snapshotMsg) tea.Cmd {
 	if m.snap != nil && s.Seq == m.snap.Seq {
 		return m.fetch()
 	}
+	told := m.tellProof(m.snap, s)
 	m.snap = s
 	m.thin = m.isThin(s)
 	m.settle(s)
 	m.keys.enable(m)
-	return tea.Batch(m.fetch(), m.watchProof(s))
+	return tea.Batch(m.fetch(), told)
 }
 
 // isThin compares the SUM with SlowLink, with some distance to where it was.

@@ -1,83 +1,72 @@
 package tui
 
 import (
-	"strings"
+	"fmt"
 	"time"
+	"unicode/utf8"
 
 	tea "github.com/charmbracelet/bubbletea"
 
 	"linerate/engine"
-	"linerate/tui/internal/figure"
+	"linerate/tui/internal/style"
 )
 
-// proofTime is how long the step of a proof runs before it is read: the ramp of the
-// first seconds would blur it.
-const proofTime = 3 * time.Second
+// proofShown is how long the status line keeps what a proof showed; the event log and the
+// reasons have it for good.
+const proofShown = 30 * time.Second
 
-// proof is the one action that shows whether a verdict is right, under way.
-type proof struct {
-	title  string
-	key    string
-	dir    engine.Direction
-	before float64 // rate of the step before, bits/s
-	step   int     // index of the step before
-}
-
-// provable is the first verdict with a proof that is a key of ours; nil: none.
-func (m *Model) provable() *engine.Finding {
-	if m.snap == nil {
-		return nil
-	}
-	for i := range m.snap.Verdicts {
-		f := &m.snap.Verdicts[i].Main
-		if f.Proof != "" && strings.Contains("+-dRba", f.Proof) && len(f.Proof) == 1 {
-			return f
-		}
-	}
-	return nil
-}
-
-// prove presses the proof's key and remembers what to compare with.
+// prove has the session put the verdict to the proof, or end the proof under way.
 func (m *Model) prove() tea.Cmd {
-	f := m.provable()
-	seg := m.snap.Segment()
-	if f == nil || seg == nil {
-		return m.say("this verdict has no proof that a key could run")
+	act := func() tea.Cmd { return m.send(engine.Prove{}) }
+	f := engine.Provable(m.snap.Verdicts)
+	// Only both ways at once load the line harder than the test itself does.
+	opens := f != nil && f.Proof == engine.ProofOneWay && m.snap.Spec.Direction != engine.Both
+	if opens && !m.snap.Proving.Active() {
+		return m.heavy("the proof, both ways at once,", act)
 	}
-	m.proof = &proof{title: f.Title, key: f.Proof, dir: f.Dir, before: total(seg.Sums), step: seg.Index}
-	return tea.Batch(m.say("proving: pressing "+f.Proof), m.press(f.Proof))
+	return act()
 }
 
-// watchProof reads the step that the proof opened, once it has run long enough.
-func (m *Model) watchProof(s *engine.Snapshot) tea.Cmd {
-	p, seg := m.proof, s.Segment()
-	if p == nil || seg == nil || seg.Index <= p.step || s.Best.Active {
+// tellProof says what a proof has shown, once, when it ends.
+func (m *Model) tellProof(before, now *engine.Snapshot) tea.Cmd {
+	p := &now.Proving
+	if before == nil || p.Phase != engine.ProofOver || p.Showed == "" || before.Proving == *p {
 		return nil
 	}
-	if s.Elapsed-seg.Start < proofTime+seg.Spec.Omit && s.Phase == engine.Running {
-		return nil
-	}
-	m.proof = nil
-	after := total(seg.Sums)
-	if p.before <= 0 || after <= 0 {
-		return m.say("the proof with " + p.key + " showed nothing: no rate to compare")
-	}
-	gain := after/p.before - 1
-	text := "proof: " + p.key + " took it from " + figure.Rate(p.before, m.units) + " to " +
-		figure.Rate(after, m.units) + " (" + figure.Delta(gain) + ")"
-	switch {
-	case p.key == "+" && gain >= 0.2:
-		text += ": it was the limit"
-	case p.key == "+" && gain < 0.05:
-		text += ": one more stream does not help, so it was not the limit"
-	}
-	return m.say(text)
+	return m.say(shown(p, m.screen.w))
 }
 
-// total is the rate of a step over its directions.
-func total(sums []engine.Sum) (rate float64) {
-	for i := range sums {
-		rate += sums[i].Mean
+// shown is what a proof showed, in so many columns. Where the sentence must be cut, its
+// last word comes first: the answer.
+func shown(p *engine.Proving, width int) string {
+	if p.Answer == engine.Undecided || utf8.RuneCountInString(p.Showed)+2 <= width {
+		return p.Showed
 	}
-	return rate
+	return p.Answer.String() + ": " + p.Showed
+}
+
+// proofLine is what the status line says of a proof: how far it is, or what it showed.
+func proofLine(s *engine.Snapshot, width int) (string, style.Role) {
+	p := &s.Proving
+	left := ""
+	if p.Left > 0 {
+		left = fmt.Sprintf(", %d s left", (p.Left+time.Second-1)/time.Second)
+	}
+	doing := ""
+	switch p.Phase {
+	case engine.ProofWaiting:
+		doing = "measuring what to compare with"
+	case engine.ProofTrying:
+		doing = p.Trying
+	case engine.ProofReturning:
+		doing = "going back"
+	case engine.ProofOver:
+		if s.Elapsed-p.At > proofShown || p.Showed == "" {
+			return "", style.Plain
+		}
+		return shown(p, width), style.Bold
+	default:
+		return "", style.Plain
+	}
+	return "proving \"" + p.Title + "\": " + doing + left, style.Plain
 }

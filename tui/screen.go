@@ -139,6 +139,10 @@ func (m *Model) pane(all grid.Area, l *layout, p paneID, s *engine.Snapshot) {
 	switch {
 	case l.Framed:
 		a = a.Frame(title)
+	case p == paneLink && a.H == 1: // a line of its own
+		if focus {
+			a.Text(0, 0, style.Title, m.screen.glyphs.Cursor)
+		}
 	case p != paneGraph: // the SUM line stands above it as its title
 		a = a.Rule(title)
 	}
@@ -184,10 +188,14 @@ func (m *Model) message(s *engine.Snapshot) (string, style.Role) {
 		return m.talk.text, style.Bold
 	case s.Note != "":
 		return s.Note, style.Plain
+	case s.Proving.Active():
+		return proofLine(s, m.screen.w)
 	case s.Phase == engine.Done:
 		return "the test has ended: + d or S open another step, q quits", style.Plain
 	case s.Best.Active:
 		return "finding the best stream count: trying " + strconv.Itoa(s.Best.Trying), style.Plain
+	case s.Proving.Phase == engine.ProofOver && s.Elapsed-s.Proving.At < proofShown:
+		return proofLine(s, m.screen.w)
 	case s.Best.Found > 0:
 		return "best: " + strconv.Itoa(s.Best.Found) + " streams, " + unit.RateIn(s.Best.Rate, m.units) + "; " + s.Best.Reason, style.Plain
 	case len(s.Events) > 0:

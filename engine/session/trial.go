@@ -77,9 +77,6 @@ func (t *trial) addStream() (why string) {
 		return fmt.Sprintf("iperf3 allows no more than %d streams", engine.MaxStreams)
 	}
 	t.words, t.change = fmt.Sprintf("%d streams", n), fmt.Sprintf("%d→%d streams", n-1, n)
-	if t.spec.Direction == engine.Both {
-		t.words += " each way"
-	}
 	t.spec.Streams = n
 	return ""
 }

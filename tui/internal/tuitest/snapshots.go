@@ -26,6 +26,7 @@ func Cases() []Case {
 		{"demo", Demo()}, {"changing", Changing()}, {"stopped", Stopped()}, {"finding", Finding()},
 		{"ssh", SSH()}, {"connecting", Connecting()}, {"nodata", NoData()}, {"unknown", UnknownFar()},
 		{"failed", Failed()}, {"hostile", Hostile()}, {"notfinite", NotFinite()},
+		{"proving", Proving()}, {"proved", Proved()}, {"blackhole", BlackHole()},
 	}
 }
 
@@ -68,6 +69,8 @@ func Make(dir engine.Direction, n, cores int, seconds int, rate float64) *engine
 		s.Sums = append(s.Sums, sum)
 		s.Moved += sum.Bytes
 	}
+	s.PathRTT = probes.PathRTT{Idle: probes.Got(190 * time.Microsecond), Loaded: probes.Got(420 * time.Microsecond), Hops: probes.Got(1)}
+	s.PathMTU = probes.PathMTU{Out: probes.Got(1500), In: probes.Unknown[int](probes.NotRead, "only a linerate server can tell the way back")}
 	s.Load = Load(rng, cores, s.Streams)
 	s.History = history(rng, s, elapsed)
 	s.Segments = []engine.Segment{{Index: 1, Change: "start", Spec: s.Spec, Sums: s.Sums}}
@@ -306,6 +309,73 @@ func N100() *engine.Snapshot {
 			{Name: "goodput", Value: 6.51e9, Unit: "bit/s", Side: engine.Local},
 		},
 		Remedy: []engine.Remedy{{Text: "Use more streams: each has its own thread.", Temporary: "linerate HOST -P 4"}},
+	}
+	s.Verdicts[0].Checked = Checks(engine.Upload)
+	s.Verdicts[1].Checked = Checks(engine.Download)
+	return s
+}
+
+// Checks are some of the rules' answers about one direction.
+func Checks(dir engine.Direction) (all []engine.Check) {
+	const stock = "far end not visible: far cores unknown (stock iperf3)"
+	add := func(code, title string, state engine.CheckState, why string) {
+		all = append(all, engine.Check{Code: code, Title: title, Dir: dir, State: state, Why: why})
+	}
+	add("R01", "the link came up too slow", engine.RuledOut, "eth0 runs at 10 Gbit/s, the most both ends can do")
+	add("R02", "half duplex", engine.RuledOut, "full duplex, no collisions")
+	add("R03", "frames are damaged on the wire", engine.RuledOut, "no damaged frames in 3 s")
+	add("R04", "the card's slot is the ceiling", engine.Unseen, "PCIe: no PCI device behind eth0")
+	if dir == engine.Upload {
+		add("R09", "line rate reached", engine.Holds, "Line rate: 9.41 of 9.415 Gbit/s possible with MTU 1500; MTU 9000 would allow 9.90.")
+		add("R10", "one sending thread fills a core", engine.RuledOut, "the sending thread uses 31 % of a core")
+		add("R11", "one receiving thread fills a core", engine.Unseen, stock)
+	} else {
+		add("R09", "line rate reached", engine.RuledOut, "6.51 of 9.415 Gbit/s possible")
+		add("R10", "one sending thread fills a core", engine.Unseen, stock)
+		add("R11", "one receiving thread fills a core", engine.Holds, "Core 2 is full of the receiving thread (98 %) while 3 others idle: press + for another stream.")
+		add("R31", "the receiver does not read fast enough", engine.Holds, "The receiver does not read fast enough: its buffer is 92 % full.")
+	}
+	add("R12", "packet handling fills a core", engine.RuledOut, "core 2 spends 26 % in softirq")
+	add("R16", "the hypervisor withholds CPU", engine.RuledOut, "no core is short of time")
+	add("R38", "random loss on the path", engine.RuledOut, "0.0002 % of the segments are sent again")
+	add("R48", "firewall and connection tracking", engine.Unseen, "firewall: listing its rules needs CAP_NET_ADMIN")
+	add("R49", "thread and card on different processors", engine.Unseen, stock)
+	return all
+}
+
+// Proving puts the verdict of N100 to the proof: a second stream runs.
+func Proving() *engine.Snapshot {
+	s := N100()
+	f := &s.Verdicts[1].Main
+	s.Proving = engine.Proving{Code: f.Code, Title: f.Title, Dir: f.Dir, Action: f.Proof, Phase: engine.ProofTrying,
+		Trying: "2 streams", Left: 4300 * time.Millisecond, Back: s.Spec}
+	s.Segments = append(s.Segments, engine.Segment{Index: 2, Change: "proof: 1→2 streams", Start: 41 * time.Second,
+		Gap: 6 * time.Millisecond, Spec: s.Spec, Sums: s.Sums, Proof: true})
+	return s
+}
+
+// Proved has gone back, with the answer.
+func Proved() *engine.Snapshot {
+	s := Proving()
+	s.Proving.Phase, s.Proving.Left, s.Proving.Answer, s.Proving.At = engine.ProofOver, 0, engine.Proven, 43*time.Second
+	s.Proving.Showed = "2 streams gave 9.40 Gbit/s download, +44 %: the limit is per stream: proven"
+	s.Segments[1].End = 43 * time.Second
+	s.Segments = append(s.Segments, engine.Segment{Index: 3, Change: "back from the proof", Start: 43 * time.Second,
+		Gap: 6 * time.Millisecond, Spec: s.Spec, Sums: s.Sums})
+	s.Events = append(s.Events, engine.Event{Seq: 3, At: 43 * time.Second, Text: "proof: " + s.Proving.Showed})
+	return s
+}
+
+// BlackHole is a path that swallows large packets, and queues the others.
+func BlackHole() *engine.Snapshot {
+	s := Upload()
+	s.PathRTT = probes.PathRTT{Idle: probes.Got(20300 * time.Microsecond), Loaded: probes.Got(288 * time.Millisecond), Hops: probes.Got(3)}
+	s.PathMTU = probes.PathMTU{Out: probes.Got(4074), In: probes.Got(9000), BlackHole: true, TooBig: probes.Got(4075)}
+	s.Verdicts[0].Main = engine.Finding{
+		Code: "R43", Title: "large packets vanish", Severity: engine.SeverityFault, Confidence: engine.Sure,
+		Dir: engine.Upload, Side: engine.Path, Core: -1, Proof: engine.ProofMTU,
+		Text:  "The path drops packets above 4074 bytes in upload (host MTU 9000).",
+		Short: "packets above 4074 bytes vanish",
 	}
 	return s
 }

@@ -19,41 +19,75 @@ const nameWidth = 7
 // Draw draws as many lines as fit, the most useful first.
 func Draw(a grid.Area, s *engine.Snapshot) {
 	y := 0
-	for _, line := range [...]struct {
-		name string
-		text func(*engine.Snapshot) string
-	}{
+	lines := [...]line{
 		{"local", local},
-		{"path", path},
+		{"path", trip},
+		{"mtu", sizes},
+		{"tcp", sockets},
 		{"far", far},
 		{"limit", limits},
 		{"drops", drops},
 		{"route", route},
 		{"host", hostFacts},
 		{"self", self},
-	} {
-		text := line.text(s)
+	}
+	if a.H == 1 {
+		single(a, s)
+		return
+	}
+	for _, l := range lines {
+		text, role := l.text(s)
 		if text == "" {
 			continue
 		}
 		if y >= a.H {
 			return
 		}
-		a.Text(1, y, style.Dim, line.name)
-		a.Fit(1+nameWidth, y, a.W-1-nameWidth, style.Plain, text)
+		a.Text(1, y, style.Dim, l.name)
+		a.Fit(1+nameWidth, y, a.W-1-nameWidth, role, text)
 		y++
 	}
 }
 
+// single is all that is left where there is only one row: the path, or the interface where
+// there is none.
+func single(a grid.Area, s *engine.Snapshot) {
+	text, role := trip(s)
+	more, warns := sizes(s)
+	name := "path"
+	if text == "" {
+		name = "local"
+		text, role = local(s)
+	}
+	a.Text(1, 0, style.Dim, name)
+	if more != "" {
+		more = "mtu " + more
+	}
+	rest := a.Sub(1+nameWidth, 0, a.W-1-nameWidth, 1)
+	if warns == style.Plain {
+		warns = style.Dim
+	} else { // a black hole matters more than what it takes to get there
+		text, role, more, warns = more, warns, text, role
+	}
+	x := rest.Fit(0, 0, rest.W, role, text) + 2
+	rest.Fit(x, 0, rest.W-x, warns, more)
+}
+
+// line is one row; without a text it is left out.
+type line struct {
+	name string
+	text func(*engine.Snapshot) (string, style.Role)
+}
+
 // local is the interface that the route uses.
-func local(s *engine.Snapshot) string {
+func local(s *engine.Snapshot) (string, style.Role) {
 	r, ok := s.Route.Get()
 	if !ok {
-		return "interface unknown (" + s.Route.Why() + ")"
+		return "interface unknown (" + s.Route.Why() + ")", style.Plain
 	}
 	n, ok := r.NIC.Get()
 	if !ok {
-		return "interface unknown (" + r.NIC.Why() + ")"
+		return "interface unknown (" + r.NIC.Why() + ")", style.Plain
 	}
 	words := []string{n.Name}
 	add := func(known bool, text string) {
@@ -74,7 +108,7 @@ func local(s *engine.Snapshot) string {
 	if n.RxQueues.Known() && n.TxQueues.Known() {
 		words = append(words, "queues "+strconv.Itoa(n.RxQueues.Value)+"/"+strconv.Itoa(n.TxQueues.Value))
 	}
-	return strings.Join(words, " ")
+	return strings.Join(words, " "), style.Plain
 }
 
 // offloads lists what is on; when one of the two that matter is off, it says so.
@@ -94,17 +128,13 @@ func offloads(o probes.Offloads) (words []string) {
 	return words
 }
 
-// path is what TCP knows: the mean RTT over the streams, the least ever seen, segment size.
-func path(s *engine.Snapshot) string {
-	var rtt, least time.Duration
-	var n int
+// sockets is what TCP knows: the mean RTT over the streams, the least ever seen, segment
+// size.
+func sockets(s *engine.Snapshot) (string, style.Role) {
+	var least time.Duration
 	mss, pmtu := uint32(0), uint32(0)
 	for i := range s.Streams {
 		st := &s.Streams[i]
-		if r, ok := st.RTT.Get(); ok {
-			rtt += r
-			n++
-		}
 		if info, ok := st.TCP.Get(); ok && st.Sender {
 			mss, pmtu = info.SndMSS, info.PMTU
 			if info.Has(engine.InfoMinRTT) && info.MinRTT > 0 && (least == 0 || info.MinRTT < least) {
@@ -112,10 +142,8 @@ func path(s *engine.Snapshot) string {
 			}
 		}
 	}
-	text := "rtt " + unit.None
-	if n > 0 {
-		text = "rtt " + unit.Duration(rtt/time.Duration(n))
-	}
+	rtt, _ := meanRTT(s)
+	text := "rtt " + figure.Duration(rtt)
 	if least > 0 {
 		text += " (min " + unit.Duration(least) + ")"
 	}
@@ -125,12 +153,12 @@ func path(s *engine.Snapshot) string {
 	if pmtu > 0 && pmtu < 1<<16 {
 		text += "  pmtu " + strconv.Itoa(int(pmtu))
 	}
-	return text
+	return text, style.Plain
 }
 
-func far(s *engine.Snapshot) string {
+func far(s *engine.Snapshot) (string, style.Role) {
 	if s.Peer.Loopback {
-		return strings.TrimLeft(s.Peer.Agent+"  on this same host", " ")
+		return strings.TrimLeft(s.Peer.Agent+"  on this same host", " "), style.Plain
 	}
 	words := []string{}
 	if s.Peer.Agent != "" {
@@ -147,11 +175,11 @@ func far(s *engine.Snapshot) string {
 			break
 		}
 	}
-	return strings.Join(words, "  ")
+	return strings.Join(words, "  "), style.Plain
 }
 
 // limits is the share of the senders' busy time in which a window or buffer held them.
-func limits(s *engine.Snapshot) string {
+func limits(s *engine.Snapshot) (string, style.Role) {
 	var busy, rwnd, sndbuf time.Duration
 	for i := range s.Streams {
 		if info, ok := s.Streams[i].TCP.Get(); ok && s.Streams[i].Sender && info.Has(engine.InfoBusyTime) {
@@ -161,22 +189,22 @@ func limits(s *engine.Snapshot) string {
 		}
 	}
 	if busy <= 0 {
-		return ""
+		return "", style.Plain
 	}
 	share := func(d time.Duration) string { return figure.Percent(float64(d)/float64(busy)) + " % " }
 	rest := max(0, busy-rwnd-sndbuf)
-	return "held by " + share(rwnd) + "far window  " + share(sndbuf) + "send buffer  " + share(rest) + "else"
+	return "held by " + share(rwnd) + "far window  " + share(sndbuf) + "send buffer  " + share(rest) + "else", style.Plain
 }
 
 // drops are the interface's error counters, which count from its start.
-func drops(s *engine.Snapshot) string {
+func drops(s *engine.Snapshot) (string, style.Role) {
 	r, ok := s.Route.Get()
 	if !ok {
-		return ""
+		return "", style.Plain
 	}
 	n, ok := r.NIC.Get()
 	if !ok || !n.Counters.Known() {
-		return ""
+		return "", style.Plain
 	}
 	c := n.Counters.Value
 	text := ""
@@ -190,36 +218,36 @@ func drops(s *engine.Snapshot) string {
 		}
 	}
 	if text == "" {
-		return "none on " + n.Name + " since it came up"
+		return "none on " + n.Name + " since it came up", style.Plain
 	}
-	return text + "(since " + n.Name + " came up)"
+	return text + "(since " + n.Name + " came up)", style.Plain
 }
 
-func route(s *engine.Snapshot) string {
+func route(s *engine.Snapshot) (string, style.Role) {
 	r, ok := s.Route.Get()
 	if !ok || !r.Source.IsValid() {
-		return ""
+		return "", style.Plain
 	}
 	text := r.Source.String() + " → " + r.Dest.String()
 	if r.Gateway.IsValid() {
-		return text + " by way of " + r.Gateway.String()
+		text += " by way of " + r.Gateway.String()
 	}
-	return text
+	return text, style.Plain
 }
 
-func hostFacts(s *engine.Snapshot) string {
+func hostFacts(s *engine.Snapshot) (string, style.Role) {
 	var words []string
 	for _, r := range [...]probes.Reading[string]{s.Host.Name, s.Host.CPU.Model, s.Host.Kernel, s.Host.Virtual} {
 		if v, ok := r.Get(); ok && v != "" {
 			words = append(words, v)
 		}
 	}
-	return strings.Join(words, "  ")
+	return strings.Join(words, "  "), style.Plain
 }
 
-func self(s *engine.Snapshot) string {
+func self(s *engine.Snapshot) (string, style.Role) {
 	if !s.SelfCPU.Known() {
-		return ""
+		return "", style.Plain
 	}
-	return "screen and measuring use " + figure.Tenths(s.SelfCPU.Value) + " % of a core"
+	return "screen and measuring use " + figure.Tenths(s.SelfCPU.Value) + " % of a core", style.Plain
 }

@@ -26,7 +26,7 @@ func TestLocal(t *testing.T) {
 		"a speed that means nothing": {routed(probes.NIC{Name: "tun0", Kind: probes.Got("tun")}), "tun0 tun speed –"},
 		"loopback has none":          {routed(probes.NIC{Name: "lo", Kind: probes.Got("loopback"), MTU: probes.Got(65536)}), "lo loopback mtu 65536"},
 	} {
-		if got := local(test.snap); got != test.want {
+		if got, _ := local(test.snap); got != test.want {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
 	}
@@ -34,7 +34,8 @@ func TestLocal(t *testing.T) {
 
 func TestDropsSayWhoseSumsTheyAre(t *testing.T) {
 	with := func(c probes.NICCounters) string {
-		return drops(routed(probes.NIC{Name: "eth0", Counters: probes.Got(c)}))
+		text, _ := drops(routed(probes.NIC{Name: "eth0", Counters: probes.Got(c)}))
+		return text
 	}
 	if got, want := with(probes.NICCounters{}), "none on eth0 since it came up"; got != want {
 		t.Errorf("%q, want %q", got, want)
@@ -42,7 +43,7 @@ func TestDropsSayWhoseSumsTheyAre(t *testing.T) {
 	if got, want := with(probes.NICCounters{RxMissed: 214, TxErrors: 1}), "rx missed 214  tx errors 1  (since eth0 came up)"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got := drops(routed(probes.NIC{Name: "eth0"})); got != "" {
+	if got, _ := drops(routed(probes.NIC{Name: "eth0"})); got != "" {
 		t.Errorf("unknown counters are shown as %q", got)
 	}
 }
@@ -53,10 +54,11 @@ func TestLimitsAreSharesOfBusyTime(t *testing.T) {
 		{Conn: engine.Conn{Sender: true}, TCP: probes.Got(engine.TCPInfo{Size: engine.InfoBusyTime, BusyTime: 4 * time.Second, SndbufLimited: time.Second})},
 		{TCP: probes.Got(engine.TCPInfo{Size: engine.InfoBusyTime, BusyTime: time.Hour})}, // receives
 	}}
-	if got, want := limits(s), "held by 30 % far window  10 % send buffer  60 % else"; got != want {
+	want := "held by 30 % far window  10 % send buffer  60 % else"
+	if got, _ := limits(s); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got := limits(&engine.Snapshot{}); got != "" {
+	if got, _ := limits(&engine.Snapshot{}); got != "" {
 		t.Errorf("without senders: %q", got)
 	}
 }

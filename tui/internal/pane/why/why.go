@@ -1,7 +1,9 @@
 package why
 
 import (
+	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"linerate/engine"
 	"linerate/engine/unit"
@@ -11,7 +13,7 @@ import (
 	"linerate/tui/internal/style"
 )
 
-// Page writes the whole reasoning.
+// Page writes the whole reasoning: what holds in each direction, then what was checked.
 func Page(s *engine.Snapshot, g *style.Glyphs) (p grid.Page) {
 	if s.Err != nil {
 		p.Add(style.Fault, "The session has failed: "+s.Err.Error())
@@ -20,10 +22,14 @@ func Page(s *engine.Snapshot, g *style.Glyphs) (p grid.Page) {
 	if len(s.Verdicts) == 0 {
 		p.Add(style.Plain, "There is no verdict yet: it takes three seconds of running traffic.")
 	}
+	told := false // what the last proof showed, with the finding it was about
 	for i := range s.Verdicts {
 		v := &s.Verdicts[i]
 		p.Add(style.Title, figure.Arrow(v.Dir, g.Up, g.Down, g.Both)+" "+v.Dir.String())
 		finding(&p, &v.Main)
+		if s.Proving.Code == v.Main.Code && s.Proving.Dir == v.Main.Dir {
+			told = proof(&p, &s.Proving) || told
+		}
 		for j := range v.Also {
 			if j == 0 {
 				p.Add(style.Dim, "  also true:")
@@ -31,6 +37,15 @@ func Page(s *engine.Snapshot, g *style.Glyphs) (p grid.Page) {
 			finding(&p, &v.Also[j])
 		}
 		p.Add(style.Plain, "")
+	}
+	if !told && s.Proving.Showed != "" {
+		p.Add(style.Title, "Last proof: "+s.Proving.Title)
+		proof(&p, &s.Proving)
+		p.Add(style.Plain, "")
+	}
+	for i := range s.Verdicts {
+		v := &s.Verdicts[i]
+		checks(&p, v, figure.Arrow(v.Dir, g.Up, g.Down, g.Both)+" ")
 	}
 	return p
 }
@@ -42,13 +57,7 @@ func finding(p *grid.Page, f *engine.Finding) {
 	if f.Text != "" {
 		p.Add(style.Plain, "    "+f.Text)
 	}
-	for _, e := range f.Evidence {
-		text := "      " + e.Side.String() + "  " + e.Name + " = " + figure.Evidence(e)
-		if e.Age > 0 {
-			text += "  (" + unit.Duration(e.Age) + " old)"
-		}
-		p.Add(style.Plain, text)
-	}
+	evidence(p, f.Evidence)
 	for _, r := range f.Remedy {
 		p.Add(style.Plain, "    do: "+r.Text)
 		if r.Temporary != "" {
@@ -61,7 +70,95 @@ func finding(p *grid.Page, f *engine.Finding) {
 	if f.Press != "" {
 		p.Add(style.Key, "    press "+f.Press)
 	}
-	if f.Proof != "" {
-		p.Add(style.Dim, "    p proves it: it presses "+f.Proof+" and says what changed")
+	if act := actions[f.Proof]; act != "" {
+		p.Add(style.Key, "    p proves it: "+act)
 	}
+}
+
+// actions are the proofs in words.
+var actions = map[engine.Proof]string{
+	engine.ProofAddStream:  "one stream more for 6 s, then back",
+	engine.ProofReverse:    "the other direction alone for 6 s, then back",
+	engine.ProofOneWay:     "one direction alone and both at once, 6 s, then back",
+	engine.ProofCongestion: "another congestion control for 6 s, then back",
+	engine.ProofRate95:     "95 % of the rate for 6 s, then back",
+	engine.ProofPin:        "the threads on another core for 6 s, then back",
+	engine.ProofMTU:        "a sweep of packet sizes; the test goes on",
+	engine.ProofDiscard:    "memory to memory",
+	engine.ProofUDP:        "UDP at 90 % of the rate",
+}
+
+// evidence lists numbers below each other: name, value, whose it is, how old.
+func evidence(p *grid.Page, all []engine.Evidence) {
+	const most = 34
+	width := 0
+	for _, e := range all {
+		width = max(width, min(most, utf8.RuneCountInString(e.Name)))
+	}
+	for _, e := range all {
+		text := fmt.Sprintf("      %-*s  %10s  %s", width, e.Name, figure.Evidence(e), e.Side)
+		if e.Age > 0 {
+			text += ", " + unit.Duration(e.Age) + " old"
+		}
+		p.Add(style.Plain, text)
+	}
+}
+
+// proof says what was tried and what it showed, if anything.
+func proof(p *grid.Page, of *engine.Proving) bool {
+	if of.Showed == "" {
+		return false
+	}
+	role := style.Bold
+	if of.Answer == engine.Undecided {
+		role = style.Plain
+	}
+	p.Add(role, "    proof at "+unit.Clock(max(0, of.At))+": "+of.Showed)
+	return true
+}
+
+// checks lists what was looked at beside what is said already.
+func checks(p *grid.Page, v *engine.Verdict, arrow string) {
+	said := map[string]bool{v.Main.Code: true}
+	for i := range v.Also {
+		said[v.Also[i].Code] = true
+	}
+	var behind, out grid.Page
+	unseen := 0
+	reasons := map[string][]string{} // what could not be told, by what is missing
+	var order []string
+	for _, c := range v.Checked {
+		name := c.Code + " " + c.Title
+		switch {
+		case said[c.Code]:
+		case c.State == engine.Holds:
+			behind.Add(style.Plain, "  "+name+": "+c.Why)
+		case c.State == engine.RuledOut:
+			out.Add(style.Plain, "  "+name+": "+c.Why)
+		default:
+			if _, known := reasons[c.Why]; !known {
+				order = append(order, c.Why)
+			}
+			reasons[c.Why] = append(reasons[c.Why], name)
+			unseen++
+		}
+	}
+	list := func(title string, n int, rows grid.Page) {
+		if n == 0 {
+			return
+		}
+		p.Add(style.Title, fmt.Sprintf("%s%s (%d)", arrow, title, n))
+		*p = append(*p, rows...)
+		p.Add(style.Plain, "")
+	}
+	list("Holds too, but follows from the above or has not held for long", len(behind), behind)
+	list("Checked and ruled out", len(out), out)
+	var blind grid.Page
+	for _, why := range order {
+		blind.Add(style.Plain, "  "+why)
+		for _, name := range reasons[why] {
+			blind.Add(style.Dim, "    "+name)
+		}
+	}
+	list("Could not be seen", unseen, blind)
 }
