@@ -17,6 +17,9 @@ type pathModel struct {
 	congestion  string
 	lostAgain   float64 // of the retransmissions
 	timeoutEach int     // seconds between timeouts; 0: none
+
+	// threshold is the slow start threshold that a loss sets, segments; nil: it stays.
+	threshold func(r *rand.Rand) uint32
 }
 
 // run feeds a sender's counters of so many seconds through Recent and a Tracker, and gives
@@ -33,6 +36,9 @@ func (m pathModel) run(seed uint64, seconds int, edits ...func(*Evidence)) engin
 		lost := m.lossOf(r, tenth, sent)
 		if tenth < 5 { // slow start overshoots
 			lost += sent / 3
+		}
+		if lost > 0 && m.threshold != nil {
+			info.SndSSThresh = m.threshold(r)
 		}
 		info.DataSegsOut += uint32(sent + lost)
 		info.TotalRetrans += uint32(lost)
@@ -70,6 +76,12 @@ func atRandom(p float64) func(*rand.Rand, int, int) int {
 	}
 }
 
+// scattered and steady are thresholds of losses that come at any window, and always at about
+// the same one: what CUBIC showed at random loss and at policers.
+func scattered(r *rand.Rand) uint32 { return 15 + r.Uint32N(40) }
+
+func steady(r *rand.Rand) uint32 { return 63 + r.Uint32N(10) }
+
 // Paths as TCP sees them get their verdict, whatever the luck of the losses; rare ones
 // take longer.
 func TestPathsThroughTheWholePackage(t *testing.T) {
@@ -90,6 +102,9 @@ func TestPathsThroughTheWholePackage(t *testing.T) {
 		{"0.1 % at random over 40 ms", 14, pathModel{rate: 9e6, least: 40 * ms, rtt: 40 * ms, lossOf: atRandom(.001), congestion: cubic}, RandomLoss},
 		{"0.01 % at random over 40 ms", 40, pathModel{rate: 33e6, least: 40 * ms, rtt: 40 * ms, lossOf: atRandom(.0001), congestion: cubic}, RandomLoss},
 		{"policer of 50 Mbit/s", 10, pathModel{rate: 25e6, least: 20 * ms, rtt: 20500 * time.Microsecond, lossOf: every(5, 25), congestion: cubic, lostAgain: .03, timeoutEach: 2}, Policer},
+		{"policer of 50 Mbit/s with a deep bucket", 14, pathModel{rate: 43e6, least: 20 * ms, rtt: 21 * ms, lossOf: every(12, 5), congestion: cubic, threshold: steady}, Policer},
+		{"losses like these at any window", 14, pathModel{rate: 20e6, least: 20 * ms, rtt: 21 * ms, lossOf: atRandom(.001), congestion: cubic, threshold: scattered}, RandomLoss},
+		{"small queue, met every 1.2 s", 14, pathModel{rate: 48e6, least: 20 * ms, rtt: 27 * ms, lossOf: every(12, 12), congestion: cubic, threshold: steady}, ShallowQueue},
 		{"deep queue, sawtooth of 9 s", 10, pathModel{rate: 47e6, least: 20 * ms, rtt: 280 * ms, lossOf: every(90, 60), congestion: cubic}, Bufferbloat},
 		{"deep queue, nothing lost", 10, pathModel{rate: 47e6, least: 20 * ms, rtt: 280 * ms, lossOf: every(1000, 0), congestion: cubic}, Bufferbloat},
 		{"small queue", 10, pathModel{rate: 48e6, least: 20 * ms, rtt: 27 * ms, lossOf: every(25, 45), congestion: cubic}, ShallowQueue},

@@ -115,6 +115,7 @@ func mathis(mss, rtt, p float64, congestion string) float64 {
 // for single losses.
 const (
 	cubic = "cubic"
+	reno  = "reno"
 	bbr   = "bbr"
 )
 

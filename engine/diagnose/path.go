@@ -31,6 +31,8 @@ const (
 	// queue. lostAgain is the share of retransmissions lost again from which a policer
 	// drops: 2.7 and 3.3 % were seen at policers, 0.9 % at random loss.
 	noQueue, lostAgain = 0.25, 0.02
+	// smallestPort is the least buffer, bytes, that a port has: 20 packets.
+	smallestPort = 32 << 10
 	// shallowLeast and shallowMost bound the loss of a queue that is too short, and
 	// shallowQueue its delay in least round trips; sawtooth is the part of the path's
 	// rate that such a flow still reaches.
@@ -84,6 +86,7 @@ func randomLoss(e *Evidence, dir engine.Direction) ruling {
 		return r
 	}
 	spread, luckless := v.loss.dispersion, e.unlucky(dir, v.loss)
+	full, _ := e.fullEachTime(dir)
 	switch {
 	case v.loss.p < anyLoss:
 		return no(fmt.Sprintf("%s of the segments are sent again", permille(v.loss.p)))
@@ -93,6 +96,8 @@ func randomLoss(e *Evidence, dir engine.Direction) ruling {
 		return no("most retransmissions are false alarms")
 	case v.delay.queue >= max(quiet, quietPart*v.delay.least):
 		return no(fmt.Sprintf("a queue of %s stands on the path", added(v.delay.queue)))
+	case full:
+		return no("the losses come at the same window each time: something is full then")
 	case spread.Known() && spread.Value >= clusteredFrom:
 		return no("the losses come in bursts")
 	case v.goodput < allowsLeast*luckless || v.goodput > allowsMost*v.allows:
@@ -148,7 +153,9 @@ func policer(e *Evidence, dir engine.Direction) ruling {
 	}
 	flat := v.delay.queue < noQueue*v.delay.least
 	lost := min(v.loss.p, v.loss.recent) // a policer drops all the time
+	brim := e.atTheBrim(dir, v)
 	switch {
+	case brim:
 	case lost < policedLoss:
 		return no(fmt.Sprintf("%s of the segments are sent again", permille(lost)))
 	case v.loss.pd.Known() && v.loss.pd.Value >= spuriousFrom:
@@ -187,6 +194,16 @@ func policer(e *Evidence, dir engine.Direction) ruling {
 	return holds(f)
 }
 
+// atTheBrim reports losses that come whenever the sender reaches one window, though no
+// more queues then than any port holds: a policer with a deep bucket, which CUBIC meets
+// seldom.
+func (e *Evidence) atTheBrim(dir engine.Direction, v pathView) bool {
+	full, _ := e.fullEachTime(dir)
+	return full && v.loss.p >= anyLoss && v.loss.pd.Known() && v.loss.pd.Value < spuriousFrom &&
+		v.delay.queue < noQueue*v.delay.least && v.delay.queue*v.goodput/8 < smallestPort &&
+		!(v.delay.least < insideComputer && e.maybeOneComputer())
+}
+
 // timeouts are the retransmission timeouts of a direction's sender.
 func (e *Evidence) timeouts(dir engine.Direction) probes.Reading[float64] {
 	n := e.tcp(e.Sender(dir), "TcpExt.TCPTimeouts")
@@ -199,10 +216,12 @@ func (e *Evidence) timeouts(dir engine.Direction) probes.Reading[float64] {
 }
 
 // policedRate is the rate a policer allows: what BBR or UDP reached in an earlier step, or
-// else the best of the last seconds, since CUBIC stays well below it.
+// else the best three seconds in a row, since CUBIC stays well below it; in a single one a
+// full bucket adds to it.
 func (e *Evidence) policedRate(dir engine.Direction, g float64) float64 {
-	for _, s := range e.flow(dir).Seconds {
-		g = max(g, s)
+	seconds := e.flow(dir).Seconds
+	for i := 3; i <= len(seconds); i++ {
+		g = max(g, mean(seconds[i-3:i]))
 	}
 	return max(g, e.plateau(dir).Value)
 }
@@ -236,6 +255,7 @@ func shallowQueueOnPath(e *Evidence, dir engine.Direction) ruling {
 	}
 	plateau := e.plateau(dir)
 	spread := v.loss.dispersion
+	full, _ := e.fullEachTime(dir)
 	switch {
 	case v.loss.p < shallowLeast || v.loss.p > shallowMost:
 		return no(fmt.Sprintf("%s of the segments are sent again", permille(v.loss.p)))
@@ -245,6 +265,7 @@ func shallowQueueOnPath(e *Evidence, dir engine.Direction) ruling {
 		return no(fmt.Sprintf("a queue of %s stands on the path", added(v.delay.queue)))
 	case plateau.Known() && v.goodput < sawtooth*plateau.Value:
 		return no(ofRate(v.goodput, plateau.Value) + " that BBR or UDP reached")
+	case full: // that says more than how the losses are spread
 	case !plateau.Known() && v.goodput < beyondLoss*v.allows:
 		return no(fmt.Sprintf("a random loss of %s would allow %s", permille(v.loss.p), unit.Rate(v.allows)))
 	case spread.Known() && spread.Value < clusteredFrom:
@@ -262,7 +283,7 @@ func shallowQueueOnPath(e *Evidence, dir engine.Direction) ruling {
 			{Text: "Use fewer streams, or change flow control on the switch ports."},
 		},
 	}
-	if !spread.Known() || !plateau.Known() {
+	if !full && !spread.Known() || !plateau.Known() {
 		f.Confidence = engine.Likely
 	}
 	return holds(f)

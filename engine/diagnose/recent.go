@@ -52,6 +52,7 @@ type way struct {
 	mark    sample // where the running second began
 	seconds []float64
 	losses  map[int][]Loss // by connection, without the first seconds
+	peaks   map[int]*peaks // by connection
 	windows []StreamWindow // given out with the last Flow
 }
 
@@ -99,6 +100,7 @@ func (w *way) add(at time.Time, streams []engine.Counters, dir engine.Direction)
 	if bytes > w.bytes {
 		w.bytes, w.moved = bytes, at
 	}
+	w.notePeaks(streams, dir)
 	if w.mark.streams == nil {
 		w.mark.set(at, streams)
 		return
@@ -226,6 +228,9 @@ func (r *Recent) windows(dir engine.Direction) (streams []StreamWindow, sender b
 		w := Between(b, c, first.at, last.at)
 		w.AppLimited, w.ZeroWindow, w.Queue = r.overSamples(c.ID, i)
 		w.Losses = append([]Loss(nil), r.ways[dir].losses[c.ID]...)
+		if p := r.ways[dir].peaks[c.ID]; p != nil {
+			w.Peaks = append([]uint32(nil), p.list...)
+		}
 		streams = append(streams, w)
 		sender = c.Sender
 	}

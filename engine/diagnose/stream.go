@@ -39,6 +39,10 @@ type StreamWindow struct {
 	// the step's first two, in which slow start overshoots. They reach further back than
 	// the window, since rare losses need it.
 	Losses []Loss `json:"losses"`
+	// Peaks are the slow start thresholds, segments, that CUBIC or Reno set at the sender's
+	// last losses, oldest first, at most 16, likewise without the step's first seconds:
+	// equal ones say that the losses came at the same window.
+	Peaks []uint32 `json:"peaks"`
 }
 
 // Loss is what a sender counted in one second, segments.
