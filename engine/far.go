@@ -18,6 +18,7 @@ type FarEnd struct {
 	Route    probes.Reading[probes.Route]   // back to this end; its NIC is the far end's interface
 	Adapter  probes.Reading[probes.Adapter] // behind that interface
 	Settings probes.Settings                // those the far end could read; nil when it told none
+	Firewall probes.Firewall                // not read where the far end does not tell
 	FactsAt  time.Time                      // when the facts arrived, local clock
 
 	Seq     uint64    // number of the newest sample; 0 while there is none

@@ -22,24 +22,9 @@ const (
 	keptFacts = 64
 )
 
-// facts are what a hello says of the server's computer.
-type facts struct {
-	host     probes.Host
-	settings probes.Settings
-	path
-}
-
-// path is how packets reach one client.
-type path struct {
-	route   probes.Reading[probes.Route]
-	adapter probes.Reading[probes.Adapter]
-}
-
-// nic is the name of the interface that the packets leave by, "" when it is not known.
-func (p path) nic() string { return p.route.Value.NIC.Value.Name }
-
-// files keeps the facts for the next client: they hardly change, and reading them takes
-// longer than a whole handshake on loopback.
+// files keeps what a hello says of the server's computer, written down, for the next
+// client: it hardly changes, and to read and write it takes longer than a whole handshake
+// on loopback.
 type files struct {
 	host     engine.HostSource     // nil: nothing is read
 	evidence engine.EvidenceSource // nil where host is not one too
@@ -47,30 +32,29 @@ type files struct {
 	turn chan struct{} // held while reading; capacity 1
 
 	mu     sync.Mutex
-	known  facts // path not used
+	known  wire.Hello // without route and adapter
 	readAt time.Time
-	paths  map[netip.Addr]filed
+	paths  map[netip.Addr]path
 }
 
-type filed struct {
-	path
-	at time.Time
+// path is how packets reach one client.
+type path struct {
+	nic            string // of the interface that they leave by, "" when it is not known
+	route, adapter json.RawMessage
+	at             time.Time
 }
 
 func newFiles(host engine.HostSource) *files {
 	evidence, _ := host.(engine.EvidenceSource)
-	return &files{host: host, evidence: evidence, turn: make(chan struct{}, 1), paths: make(map[netip.Addr]filed)}
+	return &files{host: host, evidence: evidence, turn: make(chan struct{}, 1), paths: make(map[netip.Addr]path)}
 }
 
-// about gives the facts for a client, newly read where they are older than factsEvery. What
-// cannot be read until ctx ends is unknown, and tried again the next time.
-func (f *files) about(ctx context.Context, client netip.Addr) facts {
-	why := "the server does not read its computer"
-	unknown := facts{path: path{
-		probes.Unknown[probes.Route](probes.Unsupported, why), probes.Unknown[probes.Adapter](probes.Unsupported, why),
-	}}
+// about gives the facts for a client and the interface on the way to it, newly read where
+// they are older than factsEvery. What cannot be read until ctx ends is unknown, and tried
+// again the next time.
+func (f *files) about(ctx context.Context, client netip.Addr) (h wire.Hello, nic string) {
 	if f.host == nil {
-		return unknown
+		return wire.Hello{}, ""
 	}
 	select {
 	case f.turn <- struct{}{}:
@@ -83,25 +67,31 @@ func (f *files) about(ctx context.Context, client netip.Addr) facts {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	got := f.known
-	got.path = unknown.path
-	if p, ok := f.paths[client]; ok {
-		got.path = p.path
-	}
-	return got
+	h, p := f.known, f.paths[client]
+	h.Route, h.Adapter = p.route, p.adapter
+	return h, p.nic
 }
 
 func (f *files) readHost(ctx context.Context) {
 	if time.Since(f.readAt) < factsEvery && !f.readAt.IsZero() {
 		return
 	}
-	now := facts{host: f.host.Host(ctx)}
+	host := f.host.Host(ctx)
+	h := wire.Hello{Host: asJSON(&host)}
 	if f.evidence != nil {
-		now.settings = f.evidence.Settings(ctx)
+		wall := f.evidence.Firewall(ctx)
+		h.Firewall = asJSON(&wall)
+		known := make(map[string]probes.Setting)
+		for name, s := range f.evidence.Settings(ctx) {
+			if s.Known() {
+				known[name] = s.Value
+			}
+		}
+		h.Settings = asJSON(&known)
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.known = now
+	f.known = h
 	if ctx.Err() == nil {
 		f.readAt = time.Now()
 	}
@@ -111,18 +101,20 @@ func (f *files) readPath(ctx context.Context, client netip.Addr) {
 	f.mu.Lock()
 	old, ok := f.paths[client]
 	f.mu.Unlock()
-	if ok && time.Since(old.at) < factsEvery {
+	if ok && time.Since(old.at) < factsEvery || !client.IsValid() {
 		return
 	}
-	p := path{
-		route:   probes.Unknown[probes.Route](probes.Absent, "the client has no address"),
-		adapter: probes.Unknown[probes.Adapter](probes.Unsupported, "the server does not read its network card"),
+	var p path
+	if route, ok := f.host.Route(ctx, client).Get(); ok {
+		p.nic, p.route = route.NIC.Value.Name, asJSON(&route)
 	}
-	if client.IsValid() {
-		p.route = f.host.Route(ctx, client)
+	if f.evidence != nil && p.nic != "" {
+		if adapter, ok := f.evidence.Adapter(ctx, p.nic).Get(); ok {
+			p.adapter = asJSON(&adapter)
+		}
 	}
-	if f.evidence != nil && p.nic() != "" {
-		p.adapter = f.evidence.Adapter(ctx, p.nic())
+	if ctx.Err() == nil {
+		p.at = time.Now()
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -131,35 +123,10 @@ func (f *files) readPath(ctx context.Context, client netip.Addr) {
 			delete(f.paths, addr)
 		}
 	}
-	entry := filed{path: p}
-	if ctx.Err() == nil {
-		entry.at = time.Now()
-	}
-	f.paths[client] = entry
+	f.paths[client] = p
 }
 
-// hello puts the facts into the form in which they travel. What is not fit to be told to
-// a peer, who would take it for a lie, stays here.
-func (x facts) hello() wire.Hello {
-	h := wire.Hello{Version: wire.SideVersion, Host: asJSON(&x.host)}
-	if x.route.Known() {
-		h.Route = asJSON(&x.route.Value)
-	}
-	if x.adapter.Known() {
-		h.Adapter = asJSON(&x.adapter.Value)
-	}
-	known := make(map[string]probes.Setting, len(x.settings))
-	for name, s := range x.settings {
-		if s.Known() {
-			known[name] = s.Value
-		}
-	}
-	if len(known) > 0 {
-		h.Settings = asJSON(&known)
-	}
-	return h
-}
-
+// asJSON writes down what is told to a client; nil for what a client would not believe.
 func asJSON[T any](v *T) json.RawMessage {
 	// A copy, since the original may be shared and tame changes lists in place.
 	text, err := json.Marshal(v)
@@ -173,30 +140,33 @@ func asJSON[T any](v *T) json.RawMessage {
 	return text
 }
 
+// facts are what a hello says, decoded.
+type facts struct {
+	host     probes.Host
+	route    probes.Reading[probes.Route]
+	adapter  probes.Reading[probes.Adapter]
+	settings probes.Settings
+	firewall probes.Firewall
+}
+
 // factsOf decodes a hello. An error means that the far end is not to be trusted.
-func factsOf(h wire.Hello) (facts, error) {
+func factsOf(h wire.Hello) (x facts, err error) {
 	why := "the far end does not tell"
-	x := facts{path: path{probes.Unknown[probes.Route](probes.Absent, why), probes.Unknown[probes.Adapter](probes.Absent, why)}}
-	if err := fromJSON(h.Host, &x.host); err != nil {
-		return x, err
-	}
-	var route probes.Route
-	if err := fromJSON(h.Route, &route); err != nil {
-		return x, err
-	}
+	x.route, x.adapter = probes.Unknown[probes.Route](probes.Absent, why), probes.Unknown[probes.Adapter](probes.Absent, why)
 	if h.Route != nil {
-		x.route = probes.Got(route)
-	}
-	var adapter probes.Adapter
-	if err := fromJSON(h.Adapter, &adapter); err != nil {
-		return x, err
+		x.route.Status, x.route.Reason = probes.OK, ""
 	}
 	if h.Adapter != nil {
-		x.adapter = probes.Got(adapter)
+		x.adapter.Status, x.adapter.Reason = probes.OK, ""
 	}
 	var settings map[string]probes.Setting
-	if err := fromJSON(h.Settings, &settings); err != nil {
-		return x, err
+	for _, err := range []error{
+		fromJSON(h.Host, &x.host), fromJSON(h.Route, &x.route.Value), fromJSON(h.Adapter, &x.adapter.Value),
+		fromJSON(h.Settings, &settings), fromJSON(h.Firewall, &x.firewall),
+	} {
+		if err != nil {
+			return facts{}, err
+		}
 	}
 	if settings != nil {
 		x.settings = make(probes.Settings, len(settings))

@@ -17,25 +17,32 @@ func TestFacts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		host := &fakeHost{slow: time.Minute}
 		f := newFiles(host)
-		about := func(addr string) (facts, time.Duration) {
+		about := func(addr string) (facts, string, time.Duration) {
 			began := time.Now()
 			ctx, cancel := context.WithTimeout(t.Context(), factsWithin)
 			defer cancel()
-			return f.about(ctx, netip.MustParseAddr(addr)), time.Since(began)
+			h, nic := f.about(ctx, netip.MustParseAddr(addr))
+			took := time.Since(began)
+			x, err := factsOf(h)
+			if err != nil {
+				t.Error(err)
+			}
+			return x, nic, took
 		}
-		x, took := about("192.0.2.1")
+		x, _, took := about("192.0.2.1")
 		if x.host.Name.Known() || took != factsWithin {
 			t.Errorf("took %v: %+v", took, x.host.Name)
 		}
 		host.slow = 50 * time.Millisecond
-		if x, took = about("192.0.2.1"); x.host.OS != "linux" || took != host.slow || x.nic() != "eth7" || x.adapter.Value.Device != "eth7" {
+		x, nic, took := about("192.0.2.1")
+		if x.host.OS != "linux" || took != host.slow || nic != "eth7" || x.route.Value.NIC.Value.Name != "eth7" || x.adapter.Value.Device != "eth7" {
 			t.Errorf("took %v: %+v", took, x)
 		}
-		if x, took = about("192.0.2.2"); x.host.OS != "linux" || took != 0 || x.route.Value.Dest.String() != "192.0.2.2" {
+		if x, _, took = about("192.0.2.2"); x.host.OS != "linux" || took != 0 || x.route.Value.Dest.String() != "192.0.2.2" {
 			t.Errorf("for a second client: took %v: %+v", took, x.route)
 		}
 		time.Sleep(factsEvery)
-		if _, took = about("192.0.2.1"); took != host.slow {
+		if _, _, took = about("192.0.2.1"); took != host.slow {
 			t.Errorf("half a minute later: took %v", took)
 		}
 		for i := range 3 * keptFacts {

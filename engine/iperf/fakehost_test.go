@@ -72,7 +72,9 @@ func (h *fakeHost) Settings(context.Context) probes.Settings {
 	}
 }
 
-func (h *fakeHost) Firewall(context.Context) probes.Firewall { return probes.Firewall{} }
+func (h *fakeHost) Firewall(context.Context) probes.Firewall {
+	return probes.Firewall{Kind: probes.Got("nftables")}
+}
 func (h *fakeHost) Disk(context.Context, string) probes.Disk { return probes.Disk{} }
 
 var _ engine.EvidenceSource = (*fakeHost)(nil)

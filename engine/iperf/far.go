@@ -20,6 +20,7 @@ type farEnd struct {
 	epoch time.Time // zero of the local steady clock
 
 	mu       sync.Mutex
+	facts    *wire.Hello   // not decoded yet: that takes longer than a handshake may
 	conns    []engine.Conn // in order of creation, as the far end sees them
 	question time.Duration // when the parameters left
 	greeted  bool
@@ -52,7 +53,16 @@ func (f *farEnd) opened(near []engine.Conn) {
 func (f *farEnd) newest() (engine.FarEnd, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.end(f.decode())
 	return f.now, f.greeted
+}
+
+// agent gives the name of the server's program; false as long as it is not known to be
+// linerate.
+func (f *farEnd) agent() (string, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.now.Agent, f.greeted
 }
 
 // heard takes a frame. One that makes no sense is the last.
@@ -70,6 +80,11 @@ func (f *farEnd) heard(s wire.State, text []byte, bad error) {
 	case s == wire.FrameSample:
 		bad = f.sample(text, arrived)
 	}
+	f.end(bad)
+}
+
+// end notes what was wrong with a frame, if anything was: no other is looked at.
+func (f *farEnd) end(bad error) {
 	if bad != nil {
 		f.greeted = true
 		f.now.Ended = wire.Clean(bad.Error(), tameText)
@@ -81,10 +96,6 @@ func (f *farEnd) hello(text []byte, arrived time.Time) error {
 	if err != nil {
 		return err
 	}
-	x, err := factsOf(h)
-	if err != nil {
-		return fmt.Errorf("a hello with facts that cannot be: %w", err)
-	}
 	at := arrived.Sub(f.epoch)
 	if received, sent := micro(h.Received), micro(h.Sent); f.greeted {
 		f.clocks.heard(sent, at)
@@ -94,13 +105,31 @@ func (f *farEnd) hello(text []byte, arrived time.Time) error {
 	}
 	f.greeted = true
 	f.now.Agent, f.now.FactsAt = h.Agent, arrived
+	f.facts = &h
+	return nil
+}
+
+// decode takes the facts of the last hello.
+func (f *farEnd) decode() error {
+	if f.facts == nil || f.now.Ended != "" {
+		return nil
+	}
+	x, err := factsOf(*f.facts)
+	f.facts = nil
+	if err != nil {
+		return fmt.Errorf("a hello with facts that cannot be: %w", err)
+	}
 	f.now.Host, f.now.Route, f.now.Adapter, f.now.Settings = x.host, x.route, x.adapter, x.settings
+	f.now.Firewall = x.firewall
 	return nil
 }
 
 func micro(n int64) time.Duration { return time.Duration(n) * time.Microsecond }
 
 func (f *farEnd) sample(text []byte, arrived time.Time) error {
+	if err := f.decode(); err != nil {
+		return err
+	}
 	s, err := wire.ParseSample(text)
 	if err != nil {
 		return err

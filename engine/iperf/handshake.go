@@ -53,9 +53,9 @@ func (h *handshake) run(ctx context.Context) (*Client, error) {
 }
 
 func (h *handshake) info() engine.TestInfo {
-	far, linerate := h.far.newest()
+	agent, linerate := h.far.agent()
 	return engine.TestInfo{
-		PeerAgent: far.Agent, Linerate: linerate,
+		PeerAgent: agent, Linerate: linerate,
 		Role: engine.Client, Spec: h.spec, Cookie: h.cookie.String(),
 		Control:  engine.Conn{Local: addrPort(h.ctl.conn.LocalAddr()), Remote: addrPort(h.ctl.conn.RemoteAddr())},
 		MSS:      controlMSS(h.ctl.conn),

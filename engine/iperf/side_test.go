@@ -60,6 +60,9 @@ func checkFacts(t *testing.T, c *Client) {
 	if far.Route.Known() || far.Route.Why() == "" || far.Adapter.Known() {
 		t.Errorf("route %+v, adapter %+v", far.Route, far.Adapter)
 	}
+	if far.Firewall.Kind != probes.Got("nftables") || far.Firewall.Rules.Known() {
+		t.Errorf("firewall %+v", far.Firewall)
+	}
 	want := probes.Settings{"net.ipv4.tcp_rmem": probes.Got(probes.Setting{Value: "4096 131072 6291456"})}
 	if diff := cmp.Diff(want, far.Settings); diff != "" {
 		t.Errorf("settings: want − got +\n%s", diff)

@@ -79,13 +79,10 @@ func TestTameReaches(t *testing.T) {
 			t.Errorf("%s is a %v, which tame does not know", where, x.Kind())
 		}
 	}
-	for _, x := range []reflect.Type{reflect.TypeFor[facts](), reflect.TypeFor[probes.Vitals]()} {
-		for i := range x.NumField() {
-			if f := x.Field(i); f.Name != "path" {
-				walk(f.Type, f.Name)
-			}
-		}
+	for name, x := range map[string]reflect.Type{
+		"host": reflect.TypeFor[probes.Host](), "route": reflect.TypeFor[probes.Route](), "adapter": reflect.TypeFor[probes.Adapter](),
+		"setting": reflect.TypeFor[probes.Setting](), "firewall": reflect.TypeFor[probes.Firewall](), "vitals": reflect.TypeFor[probes.Vitals](),
+	} {
+		walk(x, name)
 	}
-	walk(reflect.TypeFor[probes.Route](), "route")
-	walk(reflect.TypeFor[probes.Adapter](), "adapter")
 }

@@ -74,13 +74,12 @@ func (v *visit) greet(ctx context.Context) error {
 func (t *teller) hello() []byte {
 	ctx, cancel := context.WithTimeout(t.ctx, factsWithin)
 	defer cancel()
-	x := t.server.files.about(ctx, t.visit.client.Addr())
+	h, nic := t.server.files.about(ctx, t.visit.client.Addr())
 	if ctx.Err() == nil {
 		t.told = time.Now()
 	}
-	t.nic = x.nic()
-	h := x.hello()
-	h.Agent, h.Received, h.Sent = t.server.agent(), t.asked, t.server.steady(time.Now())
+	t.nic = nic
+	h.Version, h.Agent, h.Received, h.Sent = wire.SideVersion, t.server.agent(), t.asked, t.server.steady(time.Now())
 	text, err := h.JSON()
 	if err != nil {
 		return nil // an agent's name of 64 KiB
