@@ -59,25 +59,33 @@ func (c *conductor) evidence(now time.Time) diagnose.Evidence {
 	if c.cfg.LinkBps > 0 {
 		e.Test.StreamBps = c.wire(s.seg.Spec).Bitrate
 	}
-	why := farWhy(s.info.Linerate)
+	why := s.far.why(s.info.Linerate, now)
 	for _, dir := range s.seg.Spec.Direction.Dirs() {
 		e.Flows[dir] = s.recent.Flow(now, dir, why)
+		if why == "" {
+			s.far.flow(&e.Flows[dir], now, dir)
+		}
 	}
 	e.Ends = c.ends(now, why)
 	return e
 }
 
-// ends is what is known of the two computers. Where they are one, its other threads
-// that move payload are taken for the server's.
+// ends is what is known of the two computers. why says why nothing is of the far one; ""
+// when it has told. Where they are one, its other threads that move payload are taken for
+// the server's, unless the server tells which are.
 func (c *conductor) ends(now time.Time, why string) [2]diagnose.End {
 	load := c.step.recent.Load()
 	age := now.Sub(load.At)
 	here := load
 	far := diagnose.UnknownEnd(why)
+	began := c.begin.Add(c.step.seg.Start)
+	if why == "" {
+		far = c.step.far.end(began, now)
+	}
 	if c.peer.Loopback {
 		client, server := diagnose.Split(load, c.step.meter.scratch)
 		here = client
-		if len(server.Threads.Value) > 0 {
+		if len(server.Threads.Value) > 0 && !far.Threads.Known() {
 			far = diagnose.NewEnd(server, engine.Server, age)
 		}
 	}
@@ -87,7 +95,7 @@ func (c *conductor) ends(now time.Time, why string) [2]diagnose.End {
 	if route, ok := c.sight.route.Get(); ok {
 		near.NIC = route.NIC
 	}
-	c.sharpen(&near, c.begin.Add(c.step.seg.Start), now)
+	c.sharpen(&near, began, now)
 	if c.peer.Loopback {
 		far.Host, far.NIC = near.Host, near.NIC
 	}

@@ -59,8 +59,8 @@ func (g *gauge) add(at time.Duration, m *meter) {
 }
 
 func (w *wayTCP) add(s *stream) {
-	info, ok := s.TCP.Get()
-	if !s.Sender || !ok || !info.Has(engine.InfoMinRTT) {
+	info, ok := s.sender()
+	if !ok || !info.Has(engine.InfoMinRTT) {
 		w.unseen++
 		_, w.why = s.blind()
 		return

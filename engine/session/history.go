@@ -48,14 +48,22 @@ func (h *history) add(now time.Duration, m *meter) {
 		s := &m.streams[i]
 		rate[s.Dir&1] += s.tick
 		flows[s.Dir&1] = true
-		if !s.retransKnown() {
+		var took time.Duration
+		switch {
+		case s.far.told():
+			retrans += s.far.rate()
+			cwnd += float64(s.far.Cwnd.Value)
+			took = s.far.RTT.Value
+		case s.retransKnown():
+			retrans += s.tickRetrans
+			cwnd += float64(s.TCP.Value.CwndBytes())
+			took = s.TCP.Value.RTT
+		default:
 			continue
 		}
 		senders++
-		retrans += s.tickRetrans
-		cwnd += float64(s.TCP.Value.CwndBytes())
-		if s.TCP.Value.RTT > 0 {
-			rtt += s.TCP.Value.RTT.Seconds()
+		if took > 0 {
+			rtt += took.Seconds()
 			timed++
 		}
 	}

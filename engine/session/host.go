@@ -74,7 +74,7 @@ func (c *conductor) onFacts(f facts) {
 
 // met notes whom a test has connected to.
 func (c *conductor) met(info engine.TestInfo) {
-	if c.peer.Addr == info.Control.Remote && c.peer.Agent == info.PeerAgent {
+	if c.peer.Addr == info.Control.Remote && c.peer.Agent == info.PeerAgent && c.peer.Linerate == info.Linerate {
 		return
 	}
 	c.peer = engine.Peer{
@@ -92,7 +92,7 @@ func (c *conductor) met(info engine.TestInfo) {
 // farWhy is why nothing is known of the far host.
 func farWhy(linerate bool) string {
 	if linerate {
-		return "the far linerate does not send it yet"
+		return "the far end has not told yet"
 	}
 	return "far cores unknown (stock iperf3)"
 }

@@ -43,6 +43,7 @@ type stream struct {
 	shown           engine.Series // trail up to the last whole second
 	carried         uint64        // bytes of earlier tests of the same step
 	carriedRetrans  uint64
+	far             farSocket // of a stream that the far end sends
 }
 
 // retransKnown reports whether the local end counts this stream's retransmissions.
@@ -123,6 +124,7 @@ func (m *meter) follow(before *meter) {
 		s.carried, s.carriedRetrans = old.now.bytes, old.now.retrans
 		s.now.bytes, s.now.retrans = s.carried, s.carriedRetrans
 		s.base, s.trail, s.shown = old.base, old.trail, old.shown
+		s.far.follow(&old.far)
 	}
 	for d := range m.dirs {
 		m.dirs[d].seen = 0

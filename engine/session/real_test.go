@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -130,7 +131,9 @@ func (l *ledger) End(r engine.Result) {
 
 func TestLoopbackSession(t *testing.T) {
 	before := runtime.NumGoroutine()
-	server := &iperf.Server{Affinity: -1}
+	source := host.New()
+	defer source.Close()
+	server := &iperf.Server{Affinity: -1, Host: source, Agent: "linerate test"}
 	ctx, stop := context.WithCancel(t.Context())
 	ln, err := server.Listen(ctx, engine.Spec{Bind: "127.0.0.1"})
 	if err != nil {
@@ -150,8 +153,16 @@ func TestLoopbackSession(t *testing.T) {
 	}
 	l.do(engine.SetDirection{Dir: engine.Download})
 	l.until("download flows", flowing(3))
+	s := l.until("the far sockets are seen", func(s *engine.Snapshot) bool {
+		return runtime.GOOS != "linux" || !slices.ContainsFunc(s.Streams, func(st engine.Stream) bool {
+			return !st.Retransmits.Known() || !st.RetransRate.Known() || !st.Cwnd.Known() || !st.RTT.Known()
+		})
+	})
+	if !s.Peer.Linerate || s.Peer.Agent != "linerate test" || !s.Peer.HostInfo.Known() || !s.Peer.Load.Known() || s.Peer.LoadAge > 5*time.Second {
+		t.Errorf("peer %+v", s.Peer)
+	}
 	l.do(engine.SetDirection{Dir: engine.Both})
-	s := l.until("both ways flow", flowing(4))
+	s = l.until("both ways flow", flowing(4))
 	if len(s.Streams) != 6 || len(s.Sums) != 2 || !s.Peer.Loopback {
 		t.Errorf("%d streams, %d sums, loopback %v, want 6, 2, true", len(s.Streams), len(s.Sums), s.Peer.Loopback)
 	}

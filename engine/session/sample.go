@@ -19,6 +19,7 @@ func (c *conductor) sample(now time.Time) {
 	s, at := c.step, c.since(now)
 	s.meter.sample(s.test, at, now)
 	s.recent.Add(now, s.meter.scratch)
+	c.hearFar()
 	c.history.add(at, s.meter)
 	for _, dir := range s.seg.Spec.Direction.Dirs() {
 		c.tellStall(s, dir, at)
@@ -36,6 +37,7 @@ func (c *conductor) sampleLast(r engine.Result) {
 		end = now
 	}
 	at := max(c.since(end), s.meter.lastTick)
+	c.hearFar()
 	s.meter.sample(s.test, at, c.begin.Add(at))
 	s.meter.account(r.Streams, s.info.Spec.Omit > 0)
 	c.history.add(at, s.meter)
@@ -166,9 +168,14 @@ func (c *conductor) streamsNow() []engine.Stream {
 	return streams
 }
 
-// tcp fills in what only the sender's kernel knows.
+// tcp fills in what only the sender's kernel knows. Of a linerate peer that sends it is the
+// far one's.
 func (c *conductor) tcp(out *engine.Stream, s *stream, m *meter) {
-	if !s.retransKnown() {
+	switch {
+	case s.far.told():
+		c.farTCP(out, &s.far, m)
+		return
+	case !s.retransKnown():
 		status, why := s.blind()
 		out.Retransmits = probes.Unknown[uint64](status, why)
 		out.RetransRate = probes.Unknown[float64](status, why)
@@ -182,6 +189,24 @@ func (c *conductor) tcp(out *engine.Stream, s *stream, m *meter) {
 	out.Cwnd = probes.Got(info.CwndBytes())
 	out.RTT = probes.Got(info.RTT)
 	out.TCPAge = max(0, c.begin.Add(m.lastTick).Sub(s.TCPAt))
+}
+
+// farTCP fills in what the far sender has told.
+func (c *conductor) farTCP(out *engine.Stream, f *farSocket, m *meter) {
+	out.Retransmits = probes.Got(f.total())
+	out.RetransRate = probes.Got(f.rate())
+	out.Cwnd, out.RTT = f.Cwnd, f.RTT
+	if f.TCP.Known() {
+		out.TCP = f.TCP
+	}
+	now := c.begin.Add(m.lastTick)
+	out.TCPAge = max(0, now.Sub(f.At))
+	if out.TCPAge > farStale {
+		why := "nothing new from the far end"
+		out.RetransRate = probes.Unknown[float64](probes.Absent, why)
+		out.Cwnd = probes.Unknown[uint64](probes.Absent, why)
+		out.RTT = probes.Unknown[time.Duration](probes.Absent, why)
+	}
 }
 
 // blind says why retransmissions and the congestion window of a stream are not known.
@@ -206,6 +231,10 @@ func (m *meter) retransmits(dir engine.Direction) (probes.Reading[uint64], probe
 		s := &m.streams[i]
 		switch {
 		case s.Dir != dir:
+		case s.far.told():
+			known = true
+			n += s.far.total()
+			perSecond += s.far.rate()
 		case s.retransKnown():
 			known = true
 			n += s.now.retrans

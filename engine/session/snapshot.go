@@ -52,6 +52,9 @@ func (c *conductor) publish(now time.Time) *engine.Snapshot {
 		SelfCPU:  c.sight.self,
 		Err:      c.failure,
 	}
+	if load, ok := s.Peer.Load.Get(); ok {
+		s.Peer.LoadAge = max(0, now.Sub(load.At))
+	}
 	if c.want != c.spec && c.worked && !c.over {
 		asked := c.want
 		s.Asked = &asked

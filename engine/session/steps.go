@@ -31,6 +31,7 @@ type step struct {
 	info   engine.TestInfo
 	meter  *meter
 	recent *diagnose.Recent // for the rules
+	far    farSight         // of test
 	gauge  gauge            // for proofs
 	result *engine.Result   // of its chained tests that have ended
 	before [2]baseline      // by direction
@@ -132,7 +133,7 @@ func (c *conductor) begun(t Test, now time.Time) {
 		c.tellBegin(&c.step.seg, info)
 	}
 	c.step.test, c.step.info = t, info
-	c.step.recent = diagnose.NewRecent(info.Start)
+	c.step.recent, c.step.far = diagnose.NewRecent(info.Start), newFarSight(info.Start)
 	c.spec, c.works, c.worked = c.try.spec, c.try.spec, true
 	c.met(info)
 	c.measureRoof()

@@ -41,9 +41,13 @@ func (c *conductor) readVitals() {
 
 func (c *conductor) onVitals(v probes.Vitals) {
 	c.vitals.busy = false
-	c.vitals.last = append(c.vitals.last, v)
-	if n := len(c.vitals.last); n > vitalsKept {
-		c.vitals.last = slices.Delete(c.vitals.last, 0, n-vitalsKept)
+	c.vitals.add(v)
+}
+
+func (v *vitals) add(r probes.Vitals) {
+	v.last = append(v.last, r)
+	if n := len(v.last); n > vitalsKept {
+		v.last = slices.Delete(v.last, 0, n-vitalsKept)
 	}
 }
 

@@ -18,7 +18,7 @@ type Server struct {
 	// Rate is the goodput of one stream, bits/s, when its test has run for age. It must
 	// be nothing but a function of its arguments.
 	Rate func(spec engine.Spec, conn engine.Conn, age time.Duration) float64
-	// Retransmits is the same for segments per second of a stream that the client sends.
+	// Retransmits is the same for segments per second.
 	Retransmits func(spec engine.Spec, conn engine.Conn, age time.Duration) float64
 	// Refuse is asked for the n-th test, from 0, and for each further one; an error
 	// refuses it.
@@ -34,6 +34,7 @@ type Server struct {
 	MinRTT    time.Duration // the least of them; 0: three quarters
 	Addr      netip.AddrPort
 	Agent     string
+	Far       *FarEnd                        // what it tells about its own end; nil: it is a stock iperf3
 	CPU       func(spec engine.Spec) float64 // share of one core that the far process has used; nil: unknown
 
 	mu      sync.Mutex

@@ -66,7 +66,7 @@ func newTest(s *Server, number int, spec engine.Spec, sink engine.Sink) *Test {
 	t.info = engine.TestInfo{
 		Role: engine.Client, Spec: spec, Cookie: "sessiontest", Start: time.Now(),
 		Control:   engine.Conn{Local: netip.AddrPortFrom(local, 39999), Remote: s.addr()},
-		PeerAgent: s.Agent, MSS: 1448,
+		PeerAgent: s.Agent, Linerate: s.Far != nil, MSS: 1448,
 	}
 	for _, c := range t.streams {
 		t.info.Conns = append(t.info.Conns, c.conn)
@@ -226,7 +226,7 @@ func (s *scripted) run(t *Test, until time.Duration) {
 	for s.at < until {
 		dt := min(grain, until-s.at)
 		s.bytes += t.server.rate(t.info.Spec, s.conn, s.at) / 8 * dt.Seconds()
-		if t.server.Retransmits != nil && s.conn.Sender {
+		if t.server.Retransmits != nil {
 			s.retrans += t.server.Retransmits(t.info.Spec, s.conn, s.at) * dt.Seconds()
 		}
 		s.at += dt
