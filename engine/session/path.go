@@ -38,7 +38,12 @@ type probed struct {
 
 // newPath begins with what the handshake has told, before payload flowed.
 func newPath(info engine.TestInfo) path {
-	p := path{idle: probes.Unknown[time.Duration](probes.Absent, "the handshake was not timed")}
+	later := probes.Unknown[int](probes.NotRead, "not probed yet")
+	p := path{
+		idle: probes.Unknown[time.Duration](probes.Absent, "the handshake was not timed"),
+		mtu:  probes.PathMTU{Out: later, In: later, TooBig: later, Reported: later, TCP: later},
+		hops: later,
+	}
 	if info.IdleRTT > 0 {
 		p.idle = probes.Got(info.IdleRTT)
 	}
