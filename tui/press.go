@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -90,6 +91,8 @@ func (m *Model) press(name string) tea.Cmd {
 		return m.suspend()
 	case is(k.Freeze):
 		m.freeze()
+	case m.ctl != nil && slices.Contains(k.Prove.Keys(), name): // it is not enabled
+		return m.say("there is no verdict with a proof action now")
 	default:
 		return m.look(name)
 	}
