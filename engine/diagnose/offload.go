@@ -149,12 +149,29 @@ func (e *Evidence) packetsCost(dir engine.Direction, side engine.Side, names str
 		f.Confidence = engine.Likely
 	case top.Busy() < hotCore:
 		return no(fmt.Sprintf("the busiest %score is only %s busy", e.where(side), percent(top.Busy())))
+	case e.handles(dir, side, cores) < takesPart:
+		return no(fmt.Sprintf("the packets cost only %s of a %score", percent(e.handles(dir, side, cores)), e.where(side)))
 	default:
 		f.Evidence = append(f.Evidence, e.share(fmt.Sprintf("core %d busy", top.Core), top.Busy(), side))
 	}
 	f.Text = fmt.Sprintf("%s of %s%s is off: %s packets a second go through the stack one by one.", names, e.where(side), nic.Name, unit.Count(rate.Value))
 	f.Evidence = append(e.from(dir, e.vital("packets through the stack", rate.Value, "1/s", side)), f.Evidence...)
 	return holds(f)
+}
+
+// handles is how much of a core a direction's payload threads and the handling of packets
+// take at one end; at most, since other packets count too. Where the threads are not known
+// they are taken for busy.
+func (e *Evidence) handles(dir engine.Direction, side engine.Side, cores []probes.CoreLoad) float64 {
+	if !e.busiest(side, dir, side == e.Sender(dir)).Known() {
+		return 1
+	}
+	busy := e.threadsOf(side, dir)
+	for _, c := range cores {
+		daemon, _ := e.packetDaemon(side, c.Core)
+		busy += c.SoftIRQ + c.IRQ + daemon.Busy()
+	}
+	return busy
 }
 
 // offloads switches offloads on.

@@ -88,6 +88,7 @@ func queueRows() []row {
 		{OffloadsOff, "receiver", base(direction(down), rateOf(down, 5.72*gig), cores(local, .9, .6), mtu(local, 1500), offloads(local, true, true, false), softnet(local, probes.Softnet{Processed: 1911480})), down, Holds, "GRO of eth0 is off"},
 		{OffloadsOff, "packets are joined all the same", cut(softnet(local, probes.Softnet{Processed: 1500000}), known(offloads(farEnd, true, true, true))), up, RuledOut, ""},
 		{OffloadsOff, "cores cool", cut(cores(local, .69, .6), known(offloads(farEnd, true, true, true))), up, RuledOut, ""},
+		{OffloadsOff, "another program heats the core", cut(thread(local, "lr-tx-1", up, 0, .04), known(offloads(farEnd, true, true, true))), up, RuledOut, "or cost nothing"},
 		{OffloadsOff, "cannot be changed", cut(known(offloads(farEnd, true, true, true)), adapter(local, func(a *probes.Adapter) { a.Fixed = []string{"tso", "gso"} })), up, RuledOut, ""},
 		{OffloadsOff, "all on", cut(offloads(local, true, true, true), known(offloads(farEnd, true, true, true))), up, RuledOut, ""},
 		{OffloadsOff, "without traffic", base(idleTest, offloads(local, false, true, true)), up, Holds, "TSO of eth0 is off: every packet will cost"},

@@ -170,8 +170,10 @@ func parseFixed(names, blocks []byte) []string {
 			continue
 		}
 		is := func(word int) bool { return binary.NativeEndian.Uint32(blocks[block+4*word:])>>(n%32)&1 == 1 }
-		const available, neverChanged = 0, 3
-		if !is(available) || is(neverChanged) {
+		const available, requested, active, neverChanged = 0, 1, 2, 3
+		// One that is asked for and off all the same depends on something else: on a TUN
+		// device, on the program behind it.
+		if !is(available) || is(neverChanged) || is(requested) && !is(active) {
 			fixed = append(fixed, f.short)
 		}
 	}

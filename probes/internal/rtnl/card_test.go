@@ -155,8 +155,14 @@ func TestFixed(t *testing.T) {
 	set(0, 0, 14) // lro could,
 	set(0, 3, 14) // but never may
 	set(1, 0, 35-32)
+	set(1, 1, 35-32) // gro is on
+	set(1, 2, 35-32)
 	if diff := cmp.Diff([]string{"gso", "lro"}, parseFixed(names, blocks)); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
+	}
+	set(0, 1, 16) // tso is asked for, in vain
+	if diff := cmp.Diff([]string{"tso", "gso", "lro"}, parseFixed(names, blocks)); diff != "" {
+		t.Errorf("asked for in vain (-want +got):\n%s", diff)
 	}
 	if got := parseFixed(names, blocks[:16]); slices.Contains(got, "gro") {
 		t.Errorf("without the second block: %q, which says something of gro", got)
