@@ -15,10 +15,12 @@ import (
 )
 
 const (
-	// examineWithin bounds a whole examination, but for the look-up of a name before it.
-	examineWithin = 4500 * time.Millisecond
-	// lookUpWithin bounds that: an answer that takes longer is a finding of its own.
-	lookUpWithin = 3 * time.Second
+	// examineWithin bounds a whole examination.
+	examineWithin = 4800 * time.Millisecond
+	// lookUpWithin bounds the look-up of a name in it, and lastReading is what the second
+	// reading of the counters may take when little time is left.
+	lookUpWithin = 2500 * time.Millisecond
+	lastReading  = 500 * time.Millisecond
 	// watchFor is over what time counters are compared. Drivers refresh theirs once in 2 s.
 	watchFor = 2 * time.Second
 	// idleTrips round trips give the median without load; the host answers only so many
@@ -47,13 +49,13 @@ type Subject struct {
 // or that of ctx.
 func Examine(ctx context.Context, s Subject) ([]diagnose.Evidence, error) {
 	x := examiner{Subject: s}
+	ctx, cancel := context.WithTimeout(ctx, examineWithin)
+	defer cancel()
 	if s.Spec.Host != "" {
 		if err := x.find(ctx); err != nil {
 			return nil, err
 		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, examineWithin)
-	defer cancel()
 	all := x.examine(ctx)
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return nil, ctx.Err()
@@ -166,6 +168,9 @@ func (x *examiner) watch(ctx context.Context) {
 	span := x.Watch
 	if span == 0 {
 		span = watchFor
+	}
+	if end, ok := ctx.Deadline(); ok {
+		span = min(span, max(0, time.Until(end)-lastReading))
 	}
 	pause(ctx, span)
 	for i := range x.outlets {
