@@ -164,7 +164,7 @@ func lastSummary(t *testing.T, state string) string {
 func TestDashboardSignals(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 		t.Run(sig.String(), func(t *testing.T) {
-			tty := ptytest.Open(t, 80, 24)
+			tty := ptytest.Open(t, 120, 24)
 			before := tty.Termios(t)
 			stop := tty.Read()
 			defer stop()
