@@ -26,6 +26,7 @@ type path struct {
 	hops    probes.Reading[int]
 	why     string          // why the last probe under load has no answer
 	loaded  []time.Duration // the last answers under load, oldest first
+	step    int             // under whose load they came
 	next    time.Time       // of the next probe under load
 }
 
@@ -104,6 +105,9 @@ func (c *conductor) onProbed(got probed) {
 		if !ok {
 			p.why = got.rtt.Idle.Why()
 			return
+		}
+		if step := c.step.seg.Index; step != p.step { // another load
+			p.loaded, p.step = nil, step
 		}
 		p.loaded = append(p.loaded, d)
 		if n := len(p.loaded); n > loadedKept {
