@@ -23,6 +23,13 @@
 // 300 ms, and a change that is asked while another is on its way waits for it. Counters
 // belong to one test, so no byte of a step can be counted in the next.
 //
+// # Proofs
+//
+// A proof of a verdict is a step like any other, marked in its Change: the spec differs in
+// one thing, 2 s are left out, 6 s are measured and compared with the last seconds of the
+// step before, and the spec from before returns. Whatever the operator asks meanwhile of
+// the test ends it. A sweep of packet sizes is the one proof that needs no step.
+//
 // # What it never does
 //
 // It prints nothing, draws nothing, moves no payload byte, and changes nothing on the
