@@ -11,6 +11,7 @@ import (
 	"linerate/engine/iperf"
 	"linerate/engine/session"
 	"linerate/engine/unit"
+	"linerate/probes/host"
 )
 
 // goodput is the share of an Ethernet line's speed that TCP payload can have with an MTU
@@ -31,7 +32,9 @@ func (a *app) demo(cmd *cobra.Command, o *options, args []string) error {
 		cancel()
 		return failure(fmt.Errorf("starting the demo's server: %w", err), "")
 	}
-	server := iperf.Server{Affinity: -1}
+	source := host.New() // not the session's: each reads its own loads
+	defer source.Close()
+	server := iperf.Server{Affinity: -1, Host: source, Agent: agent()}
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(ctx, ln) }()
 	defer func() {

@@ -13,6 +13,7 @@ import (
 	"linerate/engine"
 	"linerate/engine/iperf"
 	"linerate/engine/report"
+	"linerate/probes/host"
 )
 
 // serve is linerate serve and linerate -s.
@@ -37,8 +38,10 @@ func (a *app) serve(cmd *cobra.Command, o *options, args []string) error {
 	if err != nil {
 		return err
 	}
+	source := host.New()
+	defer source.Close()
 	server := &iperf.Server{
-		MaxTests: o.max, OneOff: o.oneOff, Affinity: spec.Affinity,
+		MaxTests: o.max, OneOff: o.oneOff, Affinity: spec.Affinity, Host: source, Agent: agent(),
 		Interval: spec.Interval, RcvTimeout: spec.RcvTimeout, SndTimeout: spec.SndTimeout,
 	}
 	ctx, cancel := context.WithCancel(cmd.Context())
