@@ -20,6 +20,7 @@ type Load struct {
 	Cores   Reading[[]CoreLoad]   // one per online core, in order of core number
 	Threads Reading[[]ThreadLoad] // own threads that matter: those with a name that starts with ThreadPrefix
 	Process Reading[ThreadLoad]   // the whole process; Busy may exceed 1
+	Others  Reading[[]ThreadLoad] // the busiest other processes, kernel threads included, over some 2 s; TID is the PID, Busy may exceed 1
 }
 
 // ThreadPrefix starts the name of every thread that moves bytes ("lr-tx-1", "lr-rx-3"),

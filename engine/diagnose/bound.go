@@ -51,6 +51,9 @@ func (e *Evidence) coresBind(dir engine.Direction, side engine.Side) string {
 			return fmt.Sprintf("%score %d is full of packet handling", where, c.Core)
 		}
 	}
+	if e.keepsUp(dir) {
+		return ""
+	}
 	if s.full() { // a thread that gets nothing looks like one that needs nothing
 		return fmt.Sprintf("%s %s full", s.them(where), s.are())
 	}

@@ -72,9 +72,12 @@ func otherPrograms(e *Evidence, dir engine.Direction) ruling {
 			return e.notSeen(side, "CPU of this test", process.Why())
 		}
 		// Softirq time belongs to no process; that of a busy network is the test's.
-		own := process.Value/float64(s.n) + s.softirq
+		own := min(process.Value/float64(s.n)+s.softirq, used)
 		if own >= ownPart*used {
 			return no(fmt.Sprintf("this test uses %s of the %s that the %scores work", percent(own), percent(used), where))
+		}
+		if e.keepsUp(dir) {
+			return no("other programs fill the cores, but this test does not wait for any")
 		}
 		computer := "this computer"
 		if where != "" {
@@ -135,10 +138,25 @@ func (e *Evidence) pinnedAmongOthers(dir engine.Direction, c probes.CoreLoad) ru
 	})
 }
 
-// ownProcess is the CPU that the test's program uses on one computer. Where that
+// ownProcess is the most CPU that the test's programs can be using on one computer: what
+// they say, or what nobody else uses. The former counts packet handling that interrupts a
+// thread twice where the kernel does not keep interrupt time apart; the latter misses
+// programs that a container does not show, and those that live for less than 2 s.
+func (e *Evidence) ownProcess(side engine.Side) probes.Reading[float64] {
+	told, left := e.toldProcess(side), e.allButOthers(side)
+	switch {
+	case !left.Known():
+		return told
+	case !told.Known():
+		return left
+	}
+	return probes.Got(min(told.Value, left.Value))
+}
+
+// toldProcess is the CPU that the test's program says it uses on one computer. Where that
 // computer runs both ends in two programs, the far one's part is known only from the
 // results of an earlier, equal step.
-func (e *Evidence) ownProcess(side engine.Side) probes.Reading[float64] {
+func (e *Evidence) toldProcess(side engine.Side) probes.Reading[float64] {
 	own := e.end(side).Process
 	switch other := e.Ends[engine.Far-side].Process; {
 	case !own.Known():
@@ -151,7 +169,7 @@ func (e *Evidence) ownProcess(side engine.Side) probes.Reading[float64] {
 		if other.Known() {
 			return probes.Got(own.Value + other.Value)
 		}
-		return e.allButOthers(side)
+		return probes.Unknown[float64](probes.Absent, "the far program may run on this computer too, and has not told what it uses")
 	case !e.Test.SameHost || e.Ends[engine.Far].Threads.Known():
 		return own
 	}
@@ -214,6 +232,9 @@ func allCoresFull(e *Evidence, dir engine.Direction) ruling {
 		s := spreadOf(cores)
 		if !s.full() {
 			return no(fmt.Sprintf("the %scores are %s busy, the least of them %s", e.where(side), percent(s.mean), percent(s.least)))
+		}
+		if e.keepsUp(dir) {
+			return no("they are full, but this test does not wait for any")
 		}
 		them := s.them(e.where(side))
 		f := engine.Finding{

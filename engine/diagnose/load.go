@@ -38,10 +38,11 @@ func (r *Recent) Load() probes.Load {
 			Cores:   probes.Unknown[[]probes.CoreLoad](probes.NotRead, why),
 			Threads: probes.Unknown[[]probes.ThreadLoad](probes.NotRead, why),
 			Process: probes.Unknown[probes.ThreadLoad](probes.NotRead, why),
+			Others:  probes.Unknown[[]probes.ThreadLoad](probes.NotRead, why),
 		}
 	}
 	last := &r.loads[len(r.loads)-1]
-	mean := probes.Load{At: last.At, Cores: last.Cores, Threads: last.Threads, Process: last.Process}
+	mean := probes.Load{At: last.At, Cores: last.Cores, Threads: last.Threads, Process: last.Process, Others: last.Others}
 	for i := range r.loads {
 		mean.Window += r.loads[i].Window
 	}
@@ -145,7 +146,7 @@ func (r *Recent) meanThread(now probes.ThreadLoad, of func(*probes.Load) (probes
 // NewEnd makes one end of a load that covers some seconds. role is the end's own role in
 // the test.
 func NewEnd(load probes.Load, role engine.Role, age time.Duration) End {
-	e := End{Cores: load.Cores, Window: load.Window, Age: age}
+	e := End{Cores: load.Cores, Window: load.Window, Age: age, Others: load.Others}
 	if threads, ok := load.Threads.Get(); ok {
 		e.Threads = probes.Got(payloadThreads(threads, role))
 	} else {

@@ -17,6 +17,7 @@ type Reader struct {
 	root    fs.FS  // the same
 	env     common.EnvMap
 	threads threadReader
+	others  processReader
 }
 
 // New reads this computer.
@@ -38,6 +39,7 @@ func newReader(dir string, live bool) *Reader {
 			common.HostSysEnvKey:  filepath.Join(dir, "sys"),
 		},
 		threads: newThreadReader(filepath.Join(dir, "proc", "self", "task"), live),
+		others:  newProcessReader(filepath.Join(dir, "proc")),
 	}
 }
 

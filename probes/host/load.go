@@ -42,6 +42,7 @@ func (s *Source) Load() probes.Load {
 			Cores:   probes.Unread[[]probes.CoreLoad](err),
 			Threads: probes.Unread[[]probes.ThreadLoad](err),
 			Process: probes.Unread[probes.ThreadLoad](err),
+			Others:  probes.Unread[[]probes.ThreadLoad](err),
 		}
 		return s.lastLoad
 	}
@@ -50,6 +51,7 @@ func (s *Source) Load() probes.Load {
 	}
 	now := s.read(at)
 	s.lastLoad = between(s.last, now)
+	s.lastLoad.Others = s.rest.load(at, s.cpu.Others)
 	s.last, s.spare = now, s.last
 	return s.lastLoad
 }

@@ -35,6 +35,7 @@ type Source struct {
 	last     reading // the one that the next window starts at
 	spare    reading // its buffers are used for the next one
 	lastLoad probes.Load
+	rest     rest
 
 	vitals vitals
 }
