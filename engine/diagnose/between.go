@@ -21,6 +21,10 @@ const (
 	// reordered is the reordering metric from which packets overtake each other, segments,
 	// and reorderings the least rate of such events, 1/s.
 	reordered, reorderings = 3, 1.0
+	// oftenReordered is the share of segments from which overtaking is worth a word though
+	// TCP has learned to wait and sends nothing twice: Linux 6.18 showed 1 to 30 % at links
+	// where 1 to 20 % of the packets came late, and no recovery undone.
+	oftenReordered = 0.001
 	// falseAlarms is the least number of retransmissions that a share can be taken of.
 	falseAlarms = 5
 )
@@ -193,6 +197,17 @@ func throughTunnel(e *Evidence, dir engine.Direction) ruling {
 	return no("no tunnel is in the way")
 }
 
+// segmentRate is how many data segments a direction's senders send, 1/s.
+func (e *Evidence) segmentRate(dir engine.Direction) (perSecond float64) {
+	for i := range e.flow(dir).Sender.Value {
+		w := &e.flow(dir).Sender.Value[i]
+		if w.Info.Known() && w.Span > 0 {
+			perSecond += float64(w.Now.DataSegsOut-w.Before.DataSegsOut) / w.Span.Seconds()
+		}
+	}
+	return perSecond
+}
+
 // reordering (R46): packets overtake each other, and what looks like loss is not.
 func reordering(e *Evidence, dir engine.Direction) ruling {
 	side := e.Sender(dir)
@@ -206,7 +221,8 @@ func reordering(e *Evidence, dir engine.Direction) ruling {
 		}
 	}
 	vain := l.Known() && l.Value.pd.Known() && l.Value.pd.Value >= spuriousFrom && l.Value.retrans >= falseAlarms && l.Value.p >= anyLoss
-	seen := events.Known() && events.Value >= reorderings && metric > reordered && undone.Value > 0
+	seen := events.Known() && events.Value >= reorderings && metric > reordered &&
+		(undone.Value > 0 || events.Value >= oftenReordered*e.segmentRate(dir))
 	f := engine.Finding{
 		Severity: engine.SeverityLimit, Confidence: engine.Sure, Side: engine.Path, Core: -1,
 		Short:    "packets arrive out of order",
@@ -224,6 +240,9 @@ func reordering(e *Evidence, dir engine.Direction) ruling {
 		f.Evidence = append(f.Evidence, e.socket(dir, "sent again in vain", l.Value.pd.Value, "share", side))
 	case seen:
 		f.Text = fmt.Sprintf("Packets arrive out of order, %s times a second: retransmissions are false alarms.", unit.Count(events.Value))
+		if l.Known() && l.Value.p < anyLoss {
+			f.Text = fmt.Sprintf("Packets arrive out of order, %s times a second: TCP waits for late ones, and would take long to see a true loss.", unit.Count(events.Value))
+		}
 		f.Evidence = append(f.Evidence, e.vital("reorderings", events.Value, "1/s", side), e.vital("recoveries undone", undone.Value, "", side))
 	case !l.Known() && !events.Known():
 		return e.notSeen(side, "retransmissions", l.Why())

@@ -78,6 +78,8 @@ func betweenRows() []row {
 		{Reordering, "49 %", base(sender(up, lost(100000, 3090, 1514))), up, RuledOut, "in order"},
 		{Reordering, "four retransmissions say nothing", base(sender(up, lost(10000, 4, 4))), up, RuledOut, ""},
 		{Reordering, "events", base(sender(up, windows(lost(100000, 10, 0), func(w *StreamWindow) { w.Now.Reordering = 4 })), tcp(local, events)), up, Holds, "out of order, 1 times a second"},
+		{Reordering, "TCP waits: nothing is sent twice", base(sender(up, windows(lost(100000, 0, 0), func(w *StreamWindow) { w.Now.Reordering = 300 })), tcp(local, probes.Counters{"TcpExt.TCPSACKReorder": 140})), up, Holds, "35 times a second: TCP waits"},
+		{Reordering, "seldom", base(sender(up, windows(lost(100000, 0, 0), func(w *StreamWindow) { w.Now.Reordering = 300 })), tcp(local, probes.Counters{"TcpExt.TCPSACKReorder": 132})), up, RuledOut, "in order"},
 		{Reordering, "metric of 3", base(sender(up, windows(lost(100000, 10, 0), func(w *StreamWindow) { w.Now.Reordering = 3 })), tcp(local, events)), up, RuledOut, ""},
 		{Reordering, "TCP_INFO unknown", base(), up, Unseen, "only the other end knows"},
 		{Reordering, "duplicates unknown", base(sender(up, windows(lost(1000, 10, 0), func(w *StreamWindow) { w.Info, w.Losses = probes.Got(engine.InfoDelivered), nil }))), up, Unseen, "duplicates"},
