@@ -109,7 +109,8 @@ func checkBooksWith(t *testing.T, sink *reports, r engine.Result, slack uint64) 
 		own := s.Received.Value
 		if s.Sender {
 			own = s.Sent.Value
-			if s.Retransmits.Known() && retrans[s.ID] != s.Retransmits.Value {
+			// The part left out may have had some.
+			if got, most := retrans[s.ID], s.Retransmits.Value; s.Retransmits.Known() && (got > most || got < most && dropped == 0) {
 				t.Errorf("%s: stream %d: %d retransmits in the intervals, %d in total", who, s.ID, retrans[s.ID], s.Retransmits.Value)
 			}
 		}
