@@ -20,16 +20,34 @@ const (
 	// unevenMTU is the share by which a segment must be smaller than the interface allows
 	// to be worth a word: 1492 instead of 1500 is an ordinary line.
 	unevenMTU = 0.10
+	// fullPackets, acknowledged within seconds, are no accident.
+	fullPackets = 20
 	// timestampOption is what timestamps take of every segment, bytes.
 	timestampOption = 12
 )
 
-// largestPacket is the largest packet that the path is known to carry in a direction.
+// largestPacket is the largest packet that the path is known to carry in a direction. A
+// path that loses packets may fool a sweep; what TCP gets through it knows better.
 func (e *Evidence) largestPacket(dir engine.Direction) probes.Reading[int] {
+	swept := e.Path.MTU.In
 	if e.Sender(dir) == engine.Local {
-		return e.Path.MTU.Out
+		swept = e.Path.MTU.Out
 	}
-	return e.Path.MTU.In
+	if sent := e.packetSize(dir); swept.Known() && sent.Known() && sent.Value > swept.Value && e.carries(dir) {
+		return sent
+	}
+	return swept
+}
+
+// carries reports whether full packets were acknowledged in the window.
+func (e *Evidence) carries(dir engine.Direction) bool {
+	for i := range e.flow(dir).Sender.Value {
+		w := &e.flow(dir).Sender.Value[i]
+		if acked, ok := w.acked().Get(); ok && w.Now.SndMSS == w.Before.SndMSS && acked >= fullPackets*float64(w.Now.SndMSS) {
+			return true
+		}
+	}
+	return false
 }
 
 // mtu is that of one end's interface.

@@ -158,6 +158,12 @@ func pathRows() []row {
 		{LargeFramesLost, "no better alone", twoWays(9000, 978e6, 2.27e6, alone(up, 3e6)), up, RuledOut, "alone it reaches only"},
 		{LargeFramesLost, "ordinary frames", twoWays(1500, 978e6, 2.27e6, alone(up, 980e6)), up, RuledOut, "no large frames"},
 		{LargeFramesLost, "black hole", twoWays(9000, 978e6, 2.27e6, alone(up, 980e6), swept(4074, true)), up, RuledOut, "one by one"},
+		{LargeFramesLost, "a sweep fooled by losses", twoWays(9000, 978e6, 2.27e6, alone(up, 980e6), swept(8999, true), sender(up, windows(segment(8948, 9000), func(w *StreamWindow) {
+			w.Before.SndMSS, w.Before.BytesAcked, w.Now.BytesAcked = 8948, 0, 20*8948
+		}))), up, Holds, "MTU 9000 itself passes"},
+		{LargeFramesLost, "too little to tell", twoWays(9000, 978e6, 2.27e6, alone(up, 980e6), swept(8999, true), sender(up, windows(segment(8948, 9000), func(w *StreamWindow) {
+			w.Before.SndMSS, w.Before.BytesAcked, w.Now.BytesAcked = 8948, 0, 19*8948
+		}))), up, RuledOut, "one by one"},
 		{LargeFramesLost, "nothing passes", twoWays(9000, 978e6, 0, alone(up, 980e6)), up, RuledOut, "nothing at all"},
 		{LargeFramesLost, "half duplex", twoWays(9000, 978e6, 2.27e6, alone(up, 980e6), nic(local, func(n *probes.NIC) { n.Duplex = probes.Got("half") })), up, RuledOut, "half duplex"},
 		{LargeFramesLost, "never both ways", base(), up, Unseen, "not tested"},

@@ -37,7 +37,7 @@ func largeFramesLost(e *Evidence, dir engine.Direction) ruling {
 		return e.notSeen(side, "MTU", mtu.Why())
 	case mtu.Value <= ordinaryMTU:
 		return no("no large frames are used")
-	case e.Path.MTU.BlackHole || fits.Known() && fits.Value < mtu.Value:
+	case fits.Known() && fits.Value < mtu.Value:
 		return no("large packets do not even pass one by one")
 	}
 	for _, s := range e.sides() {
