@@ -99,17 +99,6 @@ func (denying) Open(name string) (fs.File, error) {
 	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrPermission}
 }
 
-func TestOtherSystems(t *testing.T) {
-	if runtime.GOOS == "linux" {
-		t.Skip("this is Linux")
-	}
-	for name, s := range New().Read() {
-		if s.Status != probes.Unsupported || !strings.Contains(s.Reason, "Linux only") {
-			t.Errorf("%s: %+v", name, s)
-		}
-	}
-}
-
 func BenchmarkRead(b *testing.B) {
 	r := New()
 	b.ReportAllocs()
