@@ -33,11 +33,11 @@ func (v *visit) perform(ctx context.Context, t *traffic) {
 	err := v.await(ctx, t)
 	v.silence()
 	acc := t.halt()
-	t.close() // before EXCHANGE_RESULTS, as all servers do
 	result := localResult(t, acc, "the client did not tell")
 	if err == nil {
 		err = v.exchange(ctx, t, sink, &result)
 	}
+	t.close()
 	if err != nil {
 		v.server.release(v)
 		v.part(err)
@@ -117,6 +117,9 @@ func (v *visit) exchange(ctx context.Context, t *traffic, sink engine.Sink, resu
 	if err := v.ctl.sendState(wire.ExchangeResults); err != nil {
 		return lost(visitResults, "the client closed the connection before its results", err)
 	}
+	// Not earlier: until it has read EXCHANGE_RESULTS a stock client drains its data
+	// connections, and takes the reset of one for a failure of the test.
+	t.close()
 	m, err := v.wait(ctx, visitResults, replyTimeout)
 	if err != nil {
 		return err
