@@ -150,7 +150,7 @@ func (r *route) localAddr(port int) net.Addr {
 func (r *route) connect(ctx context.Context) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout(r.spec))
 	defer cancel()
-	opts := sock.Options{BindDev: r.dev}
+	opts := sock.Options{BindDev: r.dev, MSS: controlSegment}
 	dialer := net.Dialer{LocalAddr: r.localAddr(0), KeepAliveConfig: keepAlive, Control: opts.Control}
 	return race(ctx, r.addrs, func(ctx context.Context, addr netip.AddrPort) (net.Conn, error) {
 		return dialer.DialContext(ctx, "tcp", addr.String())

@@ -31,6 +31,7 @@ type link interface {
 type linkFacts struct {
 	local, remote  netip.AddrPort
 	sndBuf, rcvBuf int    // bytes, 0 unknown
+	mss            int    // bytes, 0 unknown
 	congestion     string // "" unknown
 }
 
@@ -74,6 +75,7 @@ func (l *tcpLink) close() {
 func (l *tcpLink) facts() linkFacts {
 	f := linkFacts{local: l.conn.Local(), remote: l.conn.Remote()}
 	f.sndBuf, f.rcvBuf, _ = l.conn.Buffers()
+	f.mss, _ = l.conn.MSS()
 	f.congestion, _ = l.conn.Congestion()
 	return f
 }

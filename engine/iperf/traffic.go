@@ -53,6 +53,9 @@ func newTraffic(info engine.TestInfo, links []link, pipes plumbing) *traffic {
 		c.Local, c.Remote = unmap(facts.local), unmap(facts.remote)
 		if i == 0 {
 			t.info.SndBuf, t.info.RcvBuf = facts.sndBuf, facts.rcvBuf
+			if facts.mss > 0 { // that of the control connection is small on purpose
+				t.info.MSS = facts.mss
+			}
 			t.congestion = facts.congestion
 		}
 		t.flows = append(t.flows, &flow{Conn: *c, link: l, done: make(chan struct{})})

@@ -76,7 +76,7 @@ func TestNetnsThrough(t *testing.T) {
 			a, m, b := NewHost(t, "a"), NewHost(t, "m"), NewHost(t, "b")
 			Through(t, a, m, b, Cable{MTU: 9000, Plain: true}, Cable{MTU: 4074, Plain: true})
 			// The far end has to offer large segments for any to be sent.
-			setMTU(t, b, 9000)
+			b.SetMTU(t, "eth0", 9000)
 			if quiet {
 				m.Filter(t, "output", "meta l4proto icmp drop")
 			}
@@ -93,17 +93,6 @@ func TestNetnsThrough(t *testing.T) {
 				t.Errorf("200 000 bytes: %v", err)
 			}
 		})
-	}
-}
-
-func setMTU(t *testing.T, h *Host, mtu int) {
-	t.Helper()
-	link, err := h.nl.LinkByName("eth0")
-	if err == nil {
-		err = h.nl.LinkSetMTU(link, mtu)
-	}
-	if err != nil {
-		t.Fatal(err)
 	}
 }
 

@@ -71,3 +71,16 @@ func (h *Host) nextDev() string {
 	h.links++
 	return dev
 }
+
+// SetMTU changes the MTU of one end of a cable: what the other end sends and is larger
+// vanishes, as at a switch.
+func (h *Host) SetMTU(t testing.TB, dev string, mtu int) {
+	t.Helper()
+	link, err := h.nl.LinkByName(dev)
+	if err == nil {
+		err = h.nl.LinkSetMTU(link, mtu)
+	}
+	if err != nil {
+		t.Fatalf("MTU of %s in %s: %v", dev, h.Name, err)
+	}
+}
