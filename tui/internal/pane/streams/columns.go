@@ -41,10 +41,11 @@ func minRTT(st *engine.Stream) string {
 	return unit.None
 }
 
-// limitedBy is where a sending stream has spent most of its busy time since it began.
+// limitedBy is where a stream's sender, here or far, has spent most of its busy time since
+// it began. A receiver's own socket is never busy.
 func limitedBy(st *engine.Stream) string {
 	info, ok := st.TCP.Get()
-	if !ok || !st.Sender || !info.Has(engine.InfoBusyTime) || info.BusyTime < 100*time.Millisecond {
+	if !ok || !info.Has(engine.InfoBusyTime) || info.BusyTime < 100*time.Millisecond {
 		return unit.None
 	}
 	rwnd := float64(info.RwndLimited) / float64(info.BusyTime)
