@@ -95,8 +95,8 @@ type candidate struct {
 // whose causes are among it are left out, and the first of the surest is the main one.
 func choose(dir engine.Direction, all []candidate) engine.Verdict {
 	slices.SortFunc(all, func(a, b candidate) int {
-		if a.rank != b.rank {
-			return a.rank - b.rank
+		if pa, pb := a.place(all), b.place(all); pa != pb {
+			return pa - pb
 		}
 		return int(a.finding.Side) - int(b.finding.Side)
 	})
@@ -127,6 +127,19 @@ func choose(dir engine.Direction, all []candidate) engine.Verdict {
 		}
 	}
 	return v
+}
+
+// place is where c stands in the order: a cause takes the place of a symptom that it
+// explains, if that is the better one. So a black hole, in which nothing moves, comes
+// before cores that are busy with something else.
+func (c candidate) place(all []candidate) int {
+	place := c.rank
+	for _, other := range all {
+		if other.rank < place && slices.Contains(rules[other.rank].hiddenBy, c.finding.Code) {
+			place = other.rank
+		}
+	}
+	return place
 }
 
 // explained reports whether the cause of c is among all.

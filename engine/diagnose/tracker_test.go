@@ -295,6 +295,16 @@ func TestOrderOfFamilies(t *testing.T) {
 	}
 }
 
+// A cause takes the place of what it explains: nothing moves in a black hole, so no busy
+// core comes before it.
+func TestCauseTakesThePlaceOfItsSymptom(t *testing.T) {
+	busy := func(e *Evidence) { cores(local, 1, 1)(e); e.Ends[local].Process = probes.Got(.1) }
+	v := Verdicts(base(busy, mtu(local, 9000), stuckFlow(up, 8*time.Second), swept(4074, true)))[0]
+	if v.Main.Code != BlackHole || len(v.Also) == 0 || v.Also[0].Code != OtherPrograms {
+		t.Errorf("got %s, also %v, want R43, also R19b", v.Main.Code, codesOf(v.Also))
+	}
+}
+
 // What its cause explains is not said beside it.
 func TestSymptomsAreHidden(t *testing.T) {
 	tests := []struct {
