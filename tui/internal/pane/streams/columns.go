@@ -42,10 +42,10 @@ func minRTT(st *engine.Stream) string {
 }
 
 // limitedBy is where a stream's sender, here or far, has spent most of its busy time since
-// it began. A receiver's own socket is never busy.
+// it began. TCP is the sender's where the window is known: a receiver has none.
 func limitedBy(st *engine.Stream) string {
 	info, ok := st.TCP.Get()
-	if !ok || !info.Has(engine.InfoBusyTime) || info.BusyTime < 100*time.Millisecond {
+	if !ok || !st.Sender && !st.Cwnd.Known() || !info.Has(engine.InfoBusyTime) || info.BusyTime < 100*time.Millisecond {
 		return unit.None
 	}
 	rwnd := float64(info.RwndLimited) / float64(info.BusyTime)
