@@ -254,5 +254,8 @@ func reordering(e *Evidence, dir engine.Direction) ruling {
 	if metered {
 		f.Evidence = append(f.Evidence, e.socket(dir, "reordering", metric, "segments", side))
 	}
+	if d, ok := e.delay(dir).Get(); ok && d.least < insideComputer && e.maybeOneComputer() {
+		f.Confidence = engine.Likely // threads that change cores shuffle what never leaves the computer
+	}
 	return holds(f)
 }

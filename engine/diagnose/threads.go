@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"linerate/engine"
+	"linerate/probes"
 )
 
 const (
@@ -18,6 +19,9 @@ const (
 	// smallBlock is a write so small that the system call costs more than the copy:
 	// 1500-byte writes gave 7.9 where 128 KiB gave 23 Gbit/s.
 	smallBlock = 16 << 10
+	// mostOfCore is the share of a full core from which a thread fills it where the rest is
+	// its own program's, which was bound to that core as a whole.
+	mostOfCore = 0.85
 )
 
 // senderCore (R10): a sending thread needs a whole core, and others are free.
@@ -33,7 +37,7 @@ func senderCore(e *Evidence, dir engine.Direction) ruling {
 	}
 	free := freeBeside(cores, t.Core)
 	switch {
-	case t.Busy() < full:
+	case t.Busy() < full && !e.fillsWithProgram(side, t, cores):
 		return no(fmt.Sprintf("the busiest sending thread uses %s of a core", percent(t.Busy())))
 	case free == 0:
 		return no("no other core is free")
@@ -50,8 +54,18 @@ func senderCore(e *Evidence, dir engine.Direction) ruling {
 	if b := e.Test.Spec.BlockSize; b > 0 && b < smallBlock {
 		f.Remedy = append(f.Remedy, engine.Remedy{Text: fmt.Sprintf("Drop -l %d: small writes cost more in system calls than in copying.", b)})
 	}
+	if a := e.Test.Spec.Affinity; a >= 0 && e.side(side) == engine.Local {
+		f.Remedy = append(f.Remedy, engine.Remedy{Text: fmt.Sprintf("Drop -A %d: it binds every stream to one core.", a)})
+	}
 	f.Remedy = append(f.Remedy, engine.Remedy{Text: "A larger MTU and zero copy (-Z) cost less CPU per byte."})
 	return holds(f)
+}
+
+// fillsWithProgram reports a thread that with the rest of its own program fills its core.
+func (e *Evidence) fillsWithProgram(side engine.Side, t Thread, cores []probes.CoreLoad) bool {
+	c, ok := coreByNumber(cores, t.Core)
+	program, known := e.Ends[side].Process.Get()
+	return ok && known && c.Busy() >= full && t.Busy() >= mostOfCore && program >= full
 }
 
 // senderConfidence is sure when TCP agrees that the program is what limits: the socket
