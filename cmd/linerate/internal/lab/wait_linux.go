@@ -11,7 +11,7 @@ import (
 // since a connection would count as a test to an iperf3 server. It must run on a thread
 // of the right namespace.
 func awaitTaken(ctx context.Context, port int) error {
-	deadline := time.Now().Add(5 * time.Second)
+	deadline := time.Now().Add(15 * time.Second)
 	for time.Now().Before(deadline) && ctx.Err() == nil {
 		ln, err := net.Listen("tcp", fmt.Sprintf(":%d", port))
 		if err != nil {
