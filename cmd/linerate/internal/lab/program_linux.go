@@ -112,7 +112,7 @@ func (p *Program) Wait() error {
 func (h *Host) Background(t testing.TB, cmd *exec.Cmd, port int) *Program {
 	t.Helper()
 	p := h.start(t, cmd)
-	if err := h.Do(func() error { return awaitTaken(t.Context(), port) }); err != nil {
+	if err := h.Do(func() error { return awaitListener(t.Context(), port) }); err != nil {
 		t.Fatalf("%s on %s: %v", cmd.Path, h.Name, err)
 	}
 	return p

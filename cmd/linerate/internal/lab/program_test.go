@@ -4,6 +4,8 @@ package lab
 
 import (
 	"fmt"
+	"net"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -82,6 +84,29 @@ func TestNetnsDoze(t *testing.T) {
 	case <-p.done:
 	default:
 		t.Error("the program still runs")
+	}
+}
+
+// A server is waited for by looking at it.
+func TestNetnsListens(t *testing.T) {
+	Need(t)
+	h := NewHost(t, "h")
+	if err := h.join("lo", netip.MustParseAddr("10.79.0.1")); err != nil {
+		t.Fatal(err)
+	}
+	ln := listen(t, h)
+	port := ln.Addr().(*net.TCPAddr).Port
+	for _, closed := range []bool{false, true} {
+		if closed {
+			ln.Close()
+		}
+		var there bool
+		if err := h.Do(func() (err error) {
+			there, err = listens(port)
+			return err
+		}); err != nil || there == closed {
+			t.Errorf("closed %v: seen to listen %v (%v)", closed, there, err)
+		}
 	}
 }
 
