@@ -8,8 +8,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -19,6 +21,20 @@ func linerate(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, os.Args[0], args...)
 	cmd.Args[0] = "linerate"
 	return cmd
+}
+
+// keepInherited keeps from the processes that tests start what this one was started with
+// besides 0, 1 and 2: iperf3 prints file descriptors, so its numbers would shift.
+func keepInherited() {
+	open, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		panic(err)
+	}
+	for _, file := range open {
+		if fd, err := strconv.Atoi(file.Name()); err == nil && fd > 2 {
+			syscall.CloseOnExec(fd)
+		}
+	}
 }
 
 // installed puts this test binary, which is linerate when it is called so, into a folder of

@@ -22,6 +22,7 @@ import (
 // scripts in testdata and for tests that start it in a terminal.
 func TestMain(m *testing.M) {
 	quiet.Restore() // main does it in the program
+	keepInherited()
 	testscript.Main(m, map[string]func(){
 		"linerate": main,
 		"crashing": crashing,

@@ -140,19 +140,15 @@ func streamID(index int) int {
 	return index + 2
 }
 
-// socketNumber is the file descriptor that iperf3 would have and print. Each stream takes
-// two, a socket and a buffer; what iperf3 opens in between was read from 3.12 and 3.18.
+// socketNumber is the file descriptor that iperf3 would have and print, when it was started
+// with nothing open but 0, 1 and 2. Each stream takes two, a socket and a buffer; a server
+// has one more open after the first (read from 3.12 and 3.18).
 func socketNumber(role engine.Role, index int) int {
-	switch {
-	case role == engine.Client && index < 3:
-		return 5 + 2*index // 5, 7, 9
-	case role == engine.Client:
-		return 6 + 2*index // 12, 14, 16 …
-	case index < 2:
-		return 5 + 3*index // 5, 8
-	default:
-		return 7 + 2*index // 11, 13, 15 …
+	number := 5 + 2*index // 5, 7, 9 …
+	if role == engine.Server && index > 0 {
+		number++ // 8, 10, 12 …
 	}
+	return number
 }
 
 // agentOf turns client_version into a name: stock clients send their bare number.

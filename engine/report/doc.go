@@ -31,7 +31,7 @@
 //	start                  what was agreed; only version and system_info, and connected
 //	                       empty, when no payload ever flowed
 //	  connected[]          data connections in order of creation
-//	    socket             iperf3's number for it: 5, 7, 9 … on a client, 5, 8, 11 … on a server
+//	    socket             iperf3's number for it: 5, 7, 9 … on a client, 5, 8, 10 … on a server
 //	    local_host, local_port, remote_host, remote_port
 //	  version              of this program
 //	  system_info          as uname -a

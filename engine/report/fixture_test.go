@@ -38,10 +38,12 @@ type scene struct {
 
 const mbit50 = 6 << 20 // bytes in one second
 
-// iperf3's socket numbers, in order of creation.
-var sockets = map[engine.Role][]int{
-	engine.Client: {5, 7, 9, 12, 14, 16, 18, 20},
-	engine.Server: {5, 8, 11, 13, 15, 17, 19, 21},
+// socket is iperf3's number of a stream, in order of creation.
+func socket(role engine.Role, n int) int {
+	if role == engine.Server && n > 0 {
+		return 6 + 2*n
+	}
+	return 5 + 2*n
 }
 
 var errCut = errors.New("the server has terminated")
@@ -74,7 +76,7 @@ func (s scene) info() engine.TestInfo {
 				id++ // iperf3 has no stream 2
 			}
 			info.Conns = append(info.Conns, engine.Conn{
-				ID: id, Socket: sockets[s.role][n], Dir: dir, Sender: sends(s.role, dir), Local: near, Remote: far,
+				ID: id, Socket: socket(s.role, n), Dir: dir, Sender: sends(s.role, dir), Local: near, Remote: far,
 			})
 		}
 	}

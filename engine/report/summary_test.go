@@ -18,13 +18,6 @@ import (
 // session is a state after two steps: one stream that filled a core, then more.
 func session(streams int, dir engine.Direction) *engine.Snapshot {
 	s := scene{intervals: 10, spec: engine.Spec{Streams: streams, Direction: dir}}
-	if streams > 4 {
-		sockets := make([]int, 2*streams)
-		for i := range sockets {
-			sockets[i] = 5 + 2*i
-		}
-		defer swap(engine.Client, sockets)()
-	}
 	result := s.result()
 	account := probes.Got(engine.End{Bytes: uint64(9.38e9/8*10) / uint64(streams), Seconds: 10})
 	for i := range result.Streams {
@@ -67,13 +60,6 @@ func session(streams int, dir engine.Direction) *engine.Snapshot {
 		})
 	}
 	return snap
-}
-
-// swap replaces the socket numbers of a role until the function it returns is called.
-func swap(role engine.Role, with []int) func() {
-	old := sockets[role]
-	sockets[role] = with
-	return func() { sockets[role] = old }
 }
 
 func summarize(t *testing.T, s engine.Summary) string {

@@ -194,8 +194,8 @@ func TestTextOfATestCutShort(t *testing.T) {
 [SUM] (receiver statistics not available)
 [  9] (sender statistics not available)
 [  9][RX-C]   0.00-1.00   sec  6.00 MBytes  50.3 Mbits/sec                  receiver
-[ 12] (sender statistics not available)
-[ 12][RX-C]   0.00-1.00   sec  6.00 MBytes  50.3 Mbits/sec                  receiver
+[ 11] (sender statistics not available)
+[ 11][RX-C]   0.00-1.00   sec  6.00 MBytes  50.3 Mbits/sec                  receiver
 [SUM] (sender statistics not available)
 [SUM][RX-C]   0.00-1.00   sec  12.0 MBytes   101 Mbits/sec                  receiver
 `
