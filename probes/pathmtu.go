@@ -6,7 +6,7 @@ import "time"
 // whole IP packets in bytes.
 type PathMTU struct {
 	Out Reading[int] `json:"out"` // largest IP packet that passes from here to there, bytes
-	In  Reading[int] `json:"in"`  // and back; unknown unless the far end is linerate
+	In  Reading[int] `json:"in"`  // and back; unknown unless the far end is linerate and has told
 	// BlackHole tells that larger packets up to the interface's MTU vanish without a word.
 	BlackHole bool `json:"black_hole"`
 
@@ -19,6 +19,30 @@ type PathMTU struct {
 	// TCP is what this host's TCP believes of the path out: the route's MTU with what
 	// routers have reported to the kernel (IP_MTU). It never sees a black hole.
 	TCP Reading[int] `json:"tcp"`
+
+	// InBlackHole, InTooBig and InReported are BlackHole, TooBig and Reported of the way
+	// back, as the far end has found them.
+	InBlackHole bool         `json:"in_black_hole"`
+	InTooBig    Reading[int] `json:"in_too_big"`
+	InReported  Reading[int] `json:"in_reported"`
+}
+
+// WithBack gives m with the way back as far, the same seen from the other end, has it.
+func (m PathMTU) WithBack(far PathMTU) PathMTU {
+	m.In, m.InBlackHole, m.InTooBig, m.InReported = far.Out, far.BlackHole, far.TooBig, far.Reported
+	return m
+}
+
+// WithoutBack gives m with all of the way back unknown, for one reason.
+func (m PathMTU) WithoutBack(status Status, why string) PathMTU {
+	unknown := Unknown[int](status, why)
+	return m.WithBack(PathMTU{Out: unknown, TooBig: unknown, Reported: unknown})
+}
+
+// NoPathMTU is a path of which nothing is known in either direction, for one reason.
+func NoPathMTU(status Status, why string) PathMTU {
+	unknown := Unknown[int](status, why)
+	return PathMTU{Out: unknown, TooBig: unknown, Reported: unknown, TCP: unknown}.WithoutBack(status, why)
 }
 
 // PathRTT is the round trip time to a host without load and under it.

@@ -33,3 +33,22 @@ func TestAdded(t *testing.T) {
 		}
 	}
 }
+
+func TestPathMTUBack(t *testing.T) {
+	out := PathMTU{Out: Got(9000), TCP: Got(9000), In: Unknown[int](NotRead, "?")}
+	far := PathMTU{Out: Got(4074), BlackHole: true, TooBig: Got(4075), Reported: Unknown[int](Absent, "none"), TCP: Got(1), In: Got(1)}
+	want := PathMTU{
+		Out: Got(9000), TCP: Got(9000),
+		In: Got(4074), InBlackHole: true, InTooBig: Got(4075), InReported: Unknown[int](Absent, "none"),
+	}
+	if got := out.WithBack(far); got != want {
+		t.Errorf("with what the far end has found: %+v, want %+v", got, want)
+	}
+	why := Unknown[int](Denied, "why")
+	if got := want.WithoutBack(Denied, "why"); got != (PathMTU{Out: Got(9000), TCP: Got(9000), In: why, InTooBig: why, InReported: why}) {
+		t.Errorf("without: %+v", got)
+	}
+	if got := NoPathMTU(Denied, "why"); got != (PathMTU{Out: why, TooBig: why, Reported: why, TCP: why, In: why, InTooBig: why, InReported: why}) {
+		t.Errorf("nothing known: %+v", got)
+	}
+}

@@ -1,8 +1,8 @@
 // Package pathmtu finds the largest packet that passes from this computer to a host, and
 // whether larger ones vanish without a word.
 //
-// cmd/linerate calls it before a test and for doctor, and a server calls it towards its
-// client for the other direction. It sends datagrams that no router may cut up to the UDP
+// engine/session calls it, through probes/host, when payload flows and for doctor, and
+// engine/iperf's server towards its clients, for the other direction. It sends datagrams that no router may cut up to the UDP
 // side of the host's port and reads what ICMP says; it needs no privilege, takes 3 s at most
 // unless told otherwise, and never opens a TCP connection. A program that serves UDP on
 // that port would read them, so it is for the time before a UDP test. What routers report

@@ -52,13 +52,13 @@ func readIn(t *testing.T, h *nstest.Host, dest string, limit time.Duration) prob
 
 func limits(out int, blackHole bool, reported, tcp int) probes.PathMTU {
 	m := probes.PathMTU{
-		Out: probes.Got(out), In: notAsked(), BlackHole: blackHole, TooBig: probes.Got(out + 1),
+		Out: probes.Got(out), BlackHole: blackHole, TooBig: probes.Got(out + 1),
 		Reported: probes.Unknown[int](probes.Absent, "no router named a limit"), TCP: probes.Got(tcp),
 	}
 	if reported > 0 {
 		m.Reported = probes.Got(reported)
 	}
-	return m
+	return m.WithoutBack(probes.NotRead, notAsked)
 }
 
 func TestNetnsRouterThatTells(t *testing.T) {

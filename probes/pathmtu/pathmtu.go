@@ -30,19 +30,23 @@ func Read(ctx context.Context, dest netip.AddrPort) probes.PathMTU {
 		ctx, cancel = context.WithTimeout(ctx, Patience)
 		defer cancel()
 	}
-	unknown := func(err error) probes.PathMTU {
-		n := probes.Unread[int](err)
-		return probes.PathMTU{Out: n, In: notAsked(), TooBig: n, Reported: n, TCP: n}
-	}
+	return outward(ctx, dest).WithoutBack(probes.NotRead, notAsked)
+}
+
+// notAsked is why the way back is not known.
+const notAsked = "only a linerate server can tell the way back"
+
+// outward probes the path to dest.
+func outward(ctx context.Context, dest netip.AddrPort) probes.PathMTU {
 	if !echo.Sized() {
-		return unknown(probes.Missing{Status: probes.Unsupported, Reason: "probed on Linux only, this is " + runtime.GOOS})
+		return probes.NoPathMTU(probes.Unsupported, "probed on Linux only, this is "+runtime.GOOS)
 	}
 	if !dest.IsValid() || dest.Port() == 0 {
-		return unknown(fmt.Errorf("probing %s: not an address and a port", dest))
+		return probes.NoPathMTU(probes.Failed, fmt.Sprintf("probing %s: not an address and a port", dest))
 	}
 	top, err := interfaceMTU(ctx, dest.Addr())
 	if err != nil {
-		return unknown(err)
+		return unread(err)
 	}
 	udp := echo.New(echo.UDP, dest)
 	defer udp.Close()
@@ -55,8 +59,9 @@ func Read(ctx context.Context, dest netip.AddrPort) probes.PathMTU {
 	return mtu
 }
 
-func notAsked() probes.Reading[int] {
-	return probes.Unknown[int](probes.NotRead, "only a linerate server can tell the way back")
+func unread(err error) probes.PathMTU {
+	r := probes.Unread[int](err)
+	return probes.NoPathMTU(r.Status, r.Reason)
 }
 
 // interfaceMTU gives the MTU of the interface that leads to dest.
@@ -76,7 +81,7 @@ func interfaceMTU(ctx context.Context, dest netip.Addr) (int, error) {
 // pathMTU puts what was found into words.
 func (f found) pathMTU(top int) probes.PathMTU {
 	m := probes.PathMTU{
-		Out: probes.Got(f.pass), In: notAsked(),
+		Out:      probes.Got(f.pass),
 		TooBig:   probes.Unknown[int](probes.Absent, "all sizes up to the interface's MTU pass"),
 		Reported: probes.Unknown[int](probes.Absent, "no router named a limit"),
 	}
@@ -102,8 +107,7 @@ func pinged(ctx context.Context, dest netip.AddrPort, top int, failed error) pro
 	found, err := find(ctx, ping, min(echo.Least(dest.Addr()), top), top)
 	if err != nil {
 		// A ping that may not be sent is no news of the host.
-		none := probes.Unread[int](failed)
-		return probes.PathMTU{Out: none, In: notAsked(), TooBig: none, Reported: none}
+		return unread(failed)
 	}
 	m := found.pathMTU(top)
 	if m.BlackHole {
