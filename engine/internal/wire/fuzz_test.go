@@ -92,14 +92,22 @@ func FuzzParseHello(f *testing.F) {
 func FuzzParseSample(f *testing.F) {
 	f.Add([]byte(`{"n":1,"m":1000,"w":1796037621866309,"d":500000,"c":[[0,10,20],[1]],"p":[1500,20],"cc":"cubic","s":[{"i":1,"b":99,"a":5,"t":[7,1,2,0],"k":37,"f":[280,1],"e":[1]},{"i":3,"b":0,"q":[1,2,3]}],"v":{"tcp":{}}}`))
 	f.Add([]byte(`{"n":1,"m":-1,"w":0,"c":[[0,-1]],"s":[{"i":1,"b":1e99},{"i":1,"b":1}],"cy":"\u001b[2J"}`))
+	f.Add([]byte(`{"n":1,"m":1,"w":1,"o":[{"n":"ksoftirqd/0","t":[15,0,930,0]},{"n":"\u001b[2J","t":[1,4000,0,-1]}],"x":{"out":{"value":4074,"status":"ok"}},"xt":"192.0.2.1"}`))
+	f.Add([]byte(`{"n":1,"m":1,"w":1,"o":[],"oy":"\u001b","x":null,"xt":"\u001b"}`))
 	f.Add([]byte(`{"n":18446744073709551615,"m":0,"w":0,"s":[{"i":1,"b":0,"y":"\u202e"}]}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		s, err := ParseSample(text)
 		if err != nil {
 			return
 		}
-		for _, why := range []string{s.CoresWhy, s.ProcessWhy, s.ThreadsWhy, s.Congestion} {
+		for _, why := range []string{s.CoresWhy, s.ProcessWhy, s.ThreadsWhy, s.OthersWhy, s.Congestion, s.PathTo} {
 			harmless(t, why, false)
+		}
+		for _, o := range s.Others {
+			harmless(t, o.Name, false)
+			if len(s.Others) > MaxOthers || len(o.Name) > maxThread || len(o.Thread) != 4 || !within(o.Thread[:3], maxTID) {
+				t.Errorf("accepted another program %v", o)
+			}
 		}
 		if len(s.Cores) > MaxCores || len(s.Streams) > MaxStreams {
 			t.Errorf("accepted %d cores, %d streams", len(s.Cores), len(s.Streams))
@@ -115,7 +123,7 @@ func FuzzParseSample(f *testing.F) {
 				t.Fatalf("writing what was read: %v", err)
 			}
 			back, err := ParseSample(fit.Text)
-			if err != nil || back.Seq != s.Seq || len(back.Streams) != fit.Streams || (len(back.Vitals) > 0) != fit.Vitals {
+			if err != nil || back.Seq != s.Seq || len(back.Streams) != fit.Streams || (len(back.Vitals) > 0) != fit.Vitals || (back.Path == nil) != (s.Path == nil) {
 				t.Errorf("in %d bytes: %v: %s", limit, err, fit.Text)
 			}
 		}

@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -62,10 +61,7 @@ func ParseHello(text []byte) (Hello, error) {
 	}
 	h.Agent = Clean(h.Agent, maxName)
 	for _, facts := range []*json.RawMessage{&h.Host, &h.Route, &h.Adapter, &h.Settings, &h.Firewall} {
-		switch {
-		case len(*facts) == 0 || bytes.Equal(*facts, []byte("null")):
-			*facts = nil
-		case (*facts)[0] != '{':
+		if !object(facts) {
 			return Hello{}, errors.New("a hello with facts that are no objects")
 		}
 	}

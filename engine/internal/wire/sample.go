@@ -12,12 +12,15 @@ import (
 const (
 	MaxCores   = 1024
 	MaxStreams = 2 * maxParallel
+	MaxOthers  = 16 // a handful
 
-	maxReason = 200
-	maxAge    = 3600 * 1000 * 1000 // µs between a reading and the sample that tells it
-	maxTID    = math.MaxInt32
-	maxInfo   = 64   // numbers of a socket
-	rounding  = 1010 // per mille: shares of one core, each rounded
+	maxReason  = 200
+	maxAge     = 3600 * 1000 * 1000 // µs between a reading and the sample that tells it
+	maxTID     = math.MaxInt32
+	maxThread  = 64   // bytes of a thread's name: Linux gives 15, and 63 to a kernel worker
+	maxAddress = 64   // bytes of an address with its zone
+	maxInfo    = 64   // numbers of a socket
+	rounding   = 1010 // per mille: shares of one core, each rounded
 )
 
 // Sample is the JSON of FrameSample: how a server's computer and its end of the streams
@@ -34,12 +37,23 @@ type Sample struct {
 	Process    []int   `json:"p,omitempty"`  // user, system; of one core, so above 1000 for more
 	ProcessWhy string  `json:"py,omitempty"`
 	ThreadsWhy string  `json:"ty,omitempty"` // why streams have no Thread
+	Others     []Other `json:"o,omitzero"`   // not nil but empty: no other program does anything
+	OthersWhy  string  `json:"oy,omitempty"`
 
 	Congestion string   `json:"cc,omitempty"`
 	Streams    []Stream `json:"s,omitempty"`
 
 	Vitals    json.RawMessage `json:"v,omitempty"` // an object of a type that this package does not know
 	VitalsAge int64           `json:"va,omitempty"`
+
+	Path   json.RawMessage `json:"x,omitempty"` // the path to the client; an object, likewise
+	PathTo string          `json:"xt,omitempty"`
+}
+
+// Other is a program of the server's computer that is no test's, or a thread of its kernel.
+type Other struct {
+	Name   string `json:"n"`
+	Thread []int  `json:"t"` // process number, user, system, core; of one core, so above 1000 for more
 }
 
 // Stream is the server's end of one stream in a Sample.
@@ -62,10 +76,10 @@ type Fitted struct {
 	Streams int  // how many are in it
 }
 
-// Fit writes the sample in at most limit bytes, and MaxFrame: whole, or without vitals,
-// or with brief streams, or with as many of these as there is room for, at least one, from
-// place first on and round. When not even that is short enough it is given nevertheless,
-// for the caller to send it more rarely.
+// Fit writes the sample in at most limit bytes, and MaxFrame: whole, or without other
+// programs, or without vitals too, or with brief streams, or with as many of these as there
+// is room for, at least one, from place first on and round. When not even that is short
+// enough it is given nevertheless, for the caller to send it more rarely.
 func (s Sample) Fit(limit, first int) (Fitted, error) {
 	limit = min(limit, MaxFrame)
 	all := s.Streams
@@ -77,18 +91,17 @@ func (s Sample) Fit(limit, first int) (Fitted, error) {
 		}
 		s.Streams = append(s.Streams, full)
 	}
-	text, err := json.Marshal(s)
-	if err != nil {
-		return Fitted{}, fmt.Errorf("writing a sample: %w", err)
+	text, ok, err := s.fits(limit)
+	if !ok && err == nil && (s.Others != nil || s.OthersWhy != "") {
+		s.Others, s.OthersWhy = nil, ""
+		text, ok, err = s.fits(limit)
 	}
-	if len(text) <= limit {
-		return Fitted{text, len(s.Vitals) > 0, len(all)}, nil
-	}
-	if len(s.Vitals) > 0 {
+	if !ok && err == nil && len(s.Vitals) > 0 {
 		s.Vitals, s.VitalsAge = nil, 0
-		if text, err = json.Marshal(s); err != nil || len(text) <= limit {
-			return Fitted{text, false, len(all)}, err
-		}
+		text, ok, err = s.fits(limit)
+	}
+	if ok || err != nil {
+		return Fitted{text, len(s.Vitals) > 0, len(all)}, err
 	}
 	s.Streams = nil
 	head, err := json.Marshal(s)
@@ -113,6 +126,14 @@ func (s Sample) Fit(limit, first int) (Fitted, error) {
 	return Fitted{text, false, len(rows)}, nil
 }
 
+// fits writes the sample and reports whether it is no longer than limit.
+func (s *Sample) fits(limit int) (text []byte, ok bool, err error) {
+	if text, err = json.Marshal(s); err != nil {
+		return nil, false, fmt.Errorf("writing a sample: %w", err)
+	}
+	return text, len(text) <= limit, nil
+}
+
 // brief leaves what the screen shows.
 func (s Stream) brief() Stream {
 	return Stream{ID: s.ID, Bytes: s.Bytes, Age: s.Age, Brief: s.Brief, Why: s.Why}
@@ -128,9 +149,13 @@ func ParseSample(text []byte) (Sample, error) {
 	if err := s.check(); err != nil {
 		return Sample{}, fmt.Errorf("a sample with %w", err)
 	}
-	for _, why := range []*string{&s.CoresWhy, &s.ProcessWhy, &s.ThreadsWhy} {
+	for _, why := range []*string{&s.CoresWhy, &s.ProcessWhy, &s.ThreadsWhy, &s.OthersWhy} {
 		*why = Clean(*why, maxReason)
 	}
+	for i := range s.Others {
+		s.Others[i].Name = Clean(s.Others[i].Name, maxThread)
+	}
+	s.PathTo = Clean(s.PathTo, maxAddress)
 	s.Congestion = Clean(s.Congestion, maxCongestion)
 	for i := range s.Streams {
 		s.Streams[i].Why = Clean(s.Streams[i].Why, maxReason)
@@ -152,12 +177,17 @@ func (s *Sample) check() error {
 		return fmt.Errorf("%d streams", len(s.Streams))
 	case len(s.Process) != 0 && (len(s.Process) != 2 || !within(s.Process, 1000*MaxCores)):
 		return fmt.Errorf("a process load of %v", s.Process)
-	}
-	if bytes.Equal(s.Vitals, []byte("null")) {
-		s.Vitals = nil
-	}
-	if len(s.Vitals) > 0 && s.Vitals[0] != '{' {
+	case len(s.Others) > MaxOthers:
+		return fmt.Errorf("%d other programs", len(s.Others))
+	case !object(&s.Vitals):
 		return errors.New("vitals that are no object")
+	case !object(&s.Path):
+		return errors.New("a path that is no object")
+	}
+	for _, o := range s.Others {
+		if t := o.Thread; len(t) != 4 || t[0] < 0 || t[0] > maxTID || !within(t[1:3], 1000*MaxCores) || !coreNumber(t[3]) {
+			return fmt.Errorf("another program of %v", t)
+		}
 	}
 	last := -1
 	for _, c := range s.Cores {
@@ -188,7 +218,7 @@ func (s *Stream) check() error {
 		return fmt.Errorf("a socket read %d µs before", s.Age)
 	case s.Bytes > math.MaxInt64 || s.Base > math.MaxInt64:
 		return errors.New("a count that does not fit")
-	case len(t) != 0 && (len(t) != 4 || t[0] < 0 || t[0] > maxTID || !within(t[1:3], 1000) || sum(t[1:3]) > rounding || t[3] < -1 || t[3] > math.MaxUint16):
+	case len(t) != 0 && (len(t) != 4 || t[0] < 0 || t[0] > maxTID || !within(t[1:3], 1000) || sum(t[1:3]) > rounding || !coreNumber(t[3])):
 		return fmt.Errorf("a thread of %v", t)
 	case len(s.Brief) != 0 && len(s.Brief) != 3:
 		return fmt.Errorf("%d numbers instead of TCP_INFO", len(s.Brief))
@@ -202,6 +232,17 @@ func (s *Stream) check() error {
 	}
 	return nil
 }
+
+// object reports whether text is an object or nothing. A null becomes nothing.
+func object(text *json.RawMessage) bool {
+	if bytes.Equal(*text, []byte("null")) {
+		*text = nil
+	}
+	return len(*text) == 0 || (*text)[0] == '{'
+}
+
+// coreNumber reports whether n is the number of a core, or −1 for none.
+func coreNumber(n int) bool { return n >= -1 && n <= math.MaxUint16 }
 
 func within(list []int, most int) bool {
 	for _, n := range list {

@@ -72,6 +72,7 @@ func TestParseHello(t *testing.T) {
 // fullSample has n streams and cores.
 func fullSample(n int) Sample {
 	s := Sample{Seq: 7, Clock: 1000, Wall: 2000, Window: 500_000, LoadAge: 3, Process: []int{100, 1200}, Congestion: "cubic",
+		Others: []Other{{"ffmpeg", []int{812, 2900, 40, 1}}, {"ksoftirqd/0", []int{15, 0, 930, 0}}},
 		Vitals: json.RawMessage(`{"tcp":{"value":{"Tcp.RetransSegs":5},"status":"ok"}}`), VitalsAge: 9}
 	for i := range n {
 		s.Cores = append(s.Cores, []int{i, 10, 20, 0, 30})
@@ -85,7 +86,8 @@ func fullSample(n int) Sample {
 
 func TestSample(t *testing.T) {
 	want := fullSample(3)
-	want.CoresWhy, want.ThreadsWhy, want.ProcessWhy = "a", "b", "c"
+	want.CoresWhy, want.ThreadsWhy, want.ProcessWhy, want.OthersWhy = "a", "b", "c", "d"
+	want.Path, want.PathTo = json.RawMessage(`{"out":{"value":4074,"status":"ok"}}`), "192.0.2.1"
 	fit, err := want.Fit(MaxFrame, 0)
 	if err != nil || !fit.Vitals || fit.Streams != 3 {
 		t.Fatalf("%+v, %v", fit, err)
@@ -102,9 +104,24 @@ func TestSample(t *testing.T) {
 	}
 }
 
+// TestNoOthers: that no other program does anything is not the same as not telling.
+func TestNoOthers(t *testing.T) {
+	for _, want := range [][]Other{nil, {}} {
+		fit, err := Sample{Seq: 1, Others: want}.Fit(MaxFrame, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := ParseSample(fit.Text)
+		if err != nil || len(got.Others) != 0 || (got.Others == nil) != (want == nil) {
+			t.Errorf("%v became %v, %v in %s", want, got.Others, err, fit.Text)
+		}
+	}
+}
+
 // TestFit: fields go first, then streams; what is left always is a sample.
 func TestFit(t *testing.T) {
 	s := fullSample(8)
+	s.Path, s.PathTo = json.RawMessage(`{"out":{"value":4074,"status":"ok"}}`), "192.0.2.1" // stays
 	size := func(change func(*Sample)) int {
 		c := s
 		c.Streams = append([]Stream(nil), s.Streams...)
@@ -122,14 +139,15 @@ func TestFit(t *testing.T) {
 	}
 	briefs := func(n int) int {
 		return size(func(c *Sample) {
-			c.Vitals, c.VitalsAge, c.Streams = nil, 0, nil
+			c.Others, c.Vitals, c.VitalsAge, c.Streams = nil, nil, 0, nil
 			for _, st := range s.Streams[:n] {
 				c.Streams = append(c.Streams, st.brief())
 			}
 		})
 	}
 	whole := size(nil)
-	noVitals := size(func(c *Sample) { c.Vitals, c.VitalsAge = nil, 0 })
+	noOthers := size(func(c *Sample) { c.Others = nil })
+	noVitals := size(func(c *Sample) { c.Others, c.Vitals, c.VitalsAge = nil, nil, 0 })
 	tests := []struct {
 		name    string
 		limit   int
@@ -139,7 +157,9 @@ func TestFit(t *testing.T) {
 		streams int
 	}{
 		{"whole", whole, whole, true, true, 8},
-		{"a byte too little for vitals", whole - 1, noVitals, false, true, 8},
+		{"a byte too little for others", whole - 1, noOthers, true, true, 8},
+		{"just without others", noOthers, noOthers, true, true, 8},
+		{"a byte too little for vitals", noOthers - 1, noVitals, false, true, 8},
 		{"just without vitals", noVitals, noVitals, false, true, 8},
 		{"brief streams", noVitals - 1, briefs(8), false, false, 8},
 		{"just brief streams", briefs(8), briefs(8), false, false, 8},
@@ -164,8 +184,11 @@ func TestFit(t *testing.T) {
 		if full := len(got.Streams[0].Info) > 0; full != test.full || full == (len(got.Streams[0].Brief) > 0) {
 			t.Errorf("%s: stream %+v", test.name, got.Streams[0])
 		}
-		if len(got.Cores) != 8 {
-			t.Errorf("%s: %d cores", test.name, len(got.Cores))
+		if len(got.Cores) != 8 || got.Path == nil || got.PathTo == "" {
+			t.Errorf("%s: %d cores, path %s to %q", test.name, len(got.Cores), got.Path, got.PathTo)
+		}
+		if others := len(got.Others) > 0; others != (test.size == whole) {
+			t.Errorf("%s: others %v", test.name, got.Others)
 		}
 	}
 }
@@ -173,7 +196,7 @@ func TestFit(t *testing.T) {
 // TestFitGoesRound: with room for two, each stream comes in its turn.
 func TestFitGoesRound(t *testing.T) {
 	s := fullSample(5)
-	s.Vitals = nil
+	s.Vitals, s.Others = nil, nil
 	small, err := Sample{Seq: 1, Cores: s.Cores, Process: s.Process, Streams: []Stream{s.Streams[3].brief(), s.Streams[4].brief()}}.Fit(MaxFrame, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -219,6 +242,8 @@ func TestParseSample(t *testing.T) {
 	for i := range manyCores {
 		manyCores[i] = fmt.Sprintf("[%d]", i)
 	}
+	manyOthers := strings.TrimSuffix(strings.Repeat(`{"n":"x","t":[1,2,3,4]},`, MaxOthers+1), ",")
+	other := func(thread string) string { return `{"n":1,"m":0,"w":0,"o":[{"n":"x","t":` + thread + `}]}` }
 	manyStreams := make([]string, MaxStreams+1)
 	for i := range manyStreams {
 		manyStreams[i] = fmt.Sprintf(`{"i":%d,"b":0}`, i+1)
@@ -255,6 +280,22 @@ func TestParseSample(t *testing.T) {
 		{"RTT of a million years", `{"n":1,"m":0,"w":0,"s":[{"i":1,"b":0,"q":[1,2,18446744073709551615]}]}`, "does not fit"},
 		{"long info", `{"n":1,"m":0,"w":0,"s":[{"i":1,"b":0,"f":[` + strings.Repeat("1,", 64) + `1]}]}`, "too many numbers"},
 		{"vitals as a list", `{"n":1,"m":0,"w":0,"v":[]}`, "no object"},
+		{"path as a number", `{"n":1,"m":0,"w":0,"x":4074}`, "a path that is no object"},
+		{"path null", `{"n":1,"m":0,"w":0,"x":null}`, ""},
+		{"others null", `{"n":1,"m":0,"w":0,"o":null}`, ""},
+		{"too many others", `{"n":1,"m":0,"w":0,"o":[` + manyOthers + `]}`, "17 other programs"},
+		{"another program on three cores", other(`[1,2000,1000,-1]`), ""},
+		{"another program of no number", other(`[]`), "another program of []"},
+		{"another program of three numbers", other(`[1,2,3]`), "another program of"},
+		{"a long one", other(`[1,2,3,4,5]`), "another program of"},
+		{"a negative process", other(`[-1,2,3,4]`), "another program of"},
+		{"a process beyond all", other(`[2147483648,2,3,4]`), "another program of"},
+		{"a negative load", other(`[1,-2,3,4]`), "another program of"},
+		{"more than all cores", other(`[1,2,1024001,4]`), "another program of"},
+		{"on core −2", other(`[1,2,3,-2]`), "another program of"},
+		{"on core 65536", other(`[1,2,3,65536]`), "another program of"},
+		{"a fraction", other(`[1,2.5,3,4]`), "parsing"},
+		{"a list for a program", `{"n":1,"m":0,"w":0,"o":[["x",1,2,3,4]]}`, "parsing"},
 		{"text", `"n"`, "parsing"},
 	}
 	for _, test := range tests {
@@ -263,8 +304,10 @@ func TestParseSample(t *testing.T) {
 			t.Errorf("%s: want error %q, got %v", test.name, test.err, err)
 		}
 	}
-	s, err := ParseSample([]byte(`{"n":1,"m":0,"w":0,"cy":"\u001b[2Jno","cc":"\u0007cubic","s":[{"i":1,"b":0,"y":"a\nb"}]}`))
-	if err != nil || s.CoresWhy != "[2Jno" || s.Congestion != "cubic" || s.Streams[0].Why != "ab" {
+	s, err := ParseSample([]byte(`{"n":1,"m":0,"w":0,"cy":"\u001b[2Jno","oy":"\u001bx","cc":"\u0007cubic","xt":"fe80::1%\u001be","s":[{"i":1,"b":0,"y":"a\nb"}],` +
+		`"o":[{"n":"\u001b[31mff\u202empeg` + strings.Repeat("x", 100) + `","t":[1,2,3,4]}]}`))
+	if err != nil || s.CoresWhy != "[2Jno" || s.OthersWhy != "x" || s.Congestion != "cubic" || s.PathTo != "fe80::1%e" || s.Streams[0].Why != "ab" ||
+		!strings.HasPrefix(s.Others[0].Name, "[31mffmpegx") || len(s.Others[0].Name) != maxThread {
 		t.Errorf("text with escapes: %+v, %v", s, err)
 	}
 }
