@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"net/netip"
 	"time"
 
 	"linerate/probes"
@@ -32,7 +33,8 @@ type FarEnd struct {
 	// 0.1 ms per second of the test where no later sample travelled faster.
 	Offset, OffsetErr time.Duration
 
-	// Load is the far end's: At on the local clock, Threads only those of this test.
+	// Load is the far end's: At on the local clock, Threads only those of this test, Others
+	// a handful.
 	Load probes.Load
 	// Vitals count from the far end's first reading for this test: two of them can be
 	// compared with Since. At is on the local clock. They come less often than samples
@@ -41,6 +43,14 @@ type FarEnd struct {
 	// Streams are the far ends of the streams, in order of creation, without those not
 	// heard of yet. On a slow test they come in turn, each with the time of its reading.
 	Streams []FarStream
+
+	// PathMTU is what the far end has found by probing the path from there to here, once in
+	// a test: Out and what belongs to it are of that direction, the way back is not read.
+	// The zero value while it has not told. Probed is the address that it probed: this
+	// computer's, or that of what stands before it and takes its place (NAT, a proxy);
+	// invalid where it does not tell.
+	PathMTU probes.PathMTU
+	Probed  netip.Addr
 
 	// Ended says why no more samples will come although the test may go on: the far end
 	// sent something that makes no sense. "" while all is well.

@@ -22,7 +22,7 @@ type HostSource interface {
 
 // PathSource probes the path to a host with a few datagrams to a port of it where nobody
 // listens for UDP. probes/pathrtt and probes/pathmtu do it; tests give fixtures. Both
-// methods wait for answers, a few seconds at most.
+// methods wait for answers, a few seconds at most, and may be called from any goroutine.
 type PathSource interface {
 	// RTT gives the median of n round trips in PathRTT.Idle, and the routers passed.
 	RTT(ctx context.Context, dest netip.AddrPort, n int) probes.PathRTT

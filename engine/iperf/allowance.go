@@ -8,6 +8,10 @@ const (
 	// maxSavings is what may be saved up, bytes: for a step that stalls, and for the
 	// vitals of a slow one.
 	maxSavings = wire.MaxFrame
+	// pathCredit is what the one sample that brings the sizes that pass may take before it
+	// has been earned: where large packets vanish nothing will be. Half a KiB, and the loads
+	// of some 200 cores.
+	pathCredit = 4 << 10
 )
 
 // allowance keeps samples below sideShare of the payload, however fast or slow it is:
@@ -24,9 +28,10 @@ func (a *allowance) earn(payload uint64) {
 	a.saved = min(a.saved+a.earned, max(a.earned, maxSavings))
 }
 
-// spend takes n bytes and reports whether they were there.
-func (a *allowance) spend(n int) bool {
-	if float64(n) > a.saved {
+// spend takes n bytes and reports whether they were there, up to credit of them still to be
+// earned.
+func (a *allowance) spend(n, credit int) bool {
+	if float64(n) > a.saved+float64(credit) {
 		return false
 	}
 	a.saved -= float64(n)
@@ -34,7 +39,7 @@ func (a *allowance) spend(n int) bool {
 }
 
 // fit writes a sample as large as can be afforded. One that must do without the vitals it
-// was offered with is smaller still: they are saved up for.
+// was offered with is smaller still, without other programs: they are saved up for.
 func (a *allowance) fit(s wire.Sample, first int) (wire.Fitted, error) {
 	// At most 16 s of what is being earned, so that a step that has slowed down is told
 	// of in small samples; while nothing moves savings are spent by eighths.
@@ -44,5 +49,6 @@ func (a *allowance) fit(s wire.Sample, first int) (wire.Fitted, error) {
 		return fit, err
 	}
 	s.Vitals, s.VitalsAge = nil, 0
+	s.Others, s.OthersWhy = nil, ""
 	return s.Fit(int(min(limit, max(a.earned*3/4, a.saved/16))), first)
 }

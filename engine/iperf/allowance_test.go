@@ -42,7 +42,7 @@ func TestAllowance(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if !a.spend(len(fit.Text)) {
+				if !a.spend(len(fit.Text), 0) {
 					continue
 				}
 				back, err := wire.ParseSample(fit.Text)
@@ -79,7 +79,7 @@ func TestSavings(t *testing.T) {
 	for range 10 {
 		a.earn(125e6)
 		fit, err := a.fit(s, 0)
-		if err != nil || !a.spend(len(fit.Text)) || !fit.Vitals {
+		if err != nil || !a.spend(len(fit.Text), 0) || !fit.Vitals {
 			t.Fatalf("at 2 Gbit/s: %d bytes, vitals %v, %v", len(fit.Text), fit.Vitals, err)
 		}
 	}
@@ -90,7 +90,7 @@ func TestSavings(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a.spend(len(fit.Text)) {
+		if a.spend(len(fit.Text), 0) {
 			told++
 			side += len(fit.Text)
 		}
@@ -101,11 +101,29 @@ func TestSavings(t *testing.T) {
 	}
 }
 
+// TestCredit: what may come before it is earned is paid for afterwards.
+func TestCredit(t *testing.T) {
+	var a allowance
+	if a.spend(pathCredit+1, pathCredit) || !a.spend(1000, pathCredit) {
+		t.Fatal("want the credit and no more")
+	}
+	a.earn(50_000) // 500 B
+	if a.spend(1, 0) {
+		t.Error("half of it has been earned, and more is spent")
+	}
+	if a.earn(60_000); a.spend(101, 0) || !a.spend(100, 0) {
+		t.Error("1000 B were owed and 1100 have been earned: want 100 to spend")
+	}
+}
+
 // plausibleSample is what n busy streams on as many cores give.
 func plausibleSample(n int) wire.Sample {
 	s := wire.Sample{
 		Seq: 1, Clock: 1e9, Wall: 1.79e15, Window: 500_000, Process: []int{100, 900}, Congestion: "cubic",
 		Vitals: []byte(`{"x":"` + strings.Repeat("x", 3000) + `"}`),
+	}
+	for i := range toldOthers {
+		s.Others = append(s.Others, wire.Other{Name: fmt.Sprintf("kworker/%d:1", i), Thread: []int{12340 + i, 0, 123, i}})
 	}
 	for i := range n {
 		s.Cores = append(s.Cores, []int{i, 123, 456, 0, 78})

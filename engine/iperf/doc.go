@@ -20,10 +20,10 @@
 //
 // Between two linerate peers a side channel runs on the control connection (PROTOCOL.md
 // of engine/internal/wire). At the server files.about and a sampler read the computer
-// through [Server.Host] for all tests, and each test's teller writes within an
-// allowance; at the client farEnd keeps the newest for [Client.Far]. Nothing that happens
-// on it can change a test.
+// through [Server.Host] for all tests, a sweeper probes the way to each client through
+// [Server.Path], and each test's teller writes within an allowance; at the client farEnd
+// keeps the newest for [Client.Far]. Nothing that happens on it can change a test.
 //
-// The package reads the host through Server.Host only, and never prints, logs or ends the
-// process.
+// The package reads the host through Server.Host and probes paths through Server.Path only,
+// and never prints, logs or ends the process.
 package iperf

@@ -26,6 +26,7 @@ type farEnd struct {
 	greeted  bool
 	clocks   clocks
 	names    counterNames
+	others   others
 	now      engine.FarEnd // nothing in it is written again
 }
 
@@ -152,6 +153,12 @@ func (f *farEnd) sample(text []byte, arrived time.Time) error {
 		return err
 	}
 	next.Load = loadOf(&s, next.Streams, next.Sampled)
+	next.Load.Others = f.others.hear(&s, next.Sampled)
+	if s.Path != nil {
+		if next.PathMTU, next.Probed, err = pathOf(&s); err != nil {
+			return fmt.Errorf("a sample with a path that cannot be: %w", err)
+		}
+	}
 	if s.Vitals != nil {
 		var v probes.Vitals
 		if err := fromJSON(s.Vitals, &v); err != nil {
@@ -266,61 +273,4 @@ func streamOf(st *wire.Stream, c engine.Conn, sampled time.Time) (engine.FarStre
 		now.RTT = probes.Unknown[time.Duration](probes.Absent, onlySender)
 	}
 	return now, nil
-}
-
-// loadOf is how busy the far end's computer, process and threads were.
-func loadOf(s *wire.Sample, streams []engine.FarStream, sampled time.Time) probes.Load {
-	l := probes.Load{
-		At: sampled.Add(-micro(s.LoadAge)), Window: micro(s.Window),
-		Cores:   untold[[]probes.CoreLoad](s.CoresWhy),
-		Threads: untold[[]probes.ThreadLoad](s.ThreadsWhy),
-		Process: untold[probes.ThreadLoad](s.ProcessWhy),
-	}
-	if len(s.Cores) > 0 && s.CoresWhy == "" {
-		cores := make([]probes.CoreLoad, len(s.Cores))
-		for i, row := range s.Cores {
-			cores[i] = coreOf(row)
-		}
-		l.Cores = probes.Got(cores)
-	}
-	if len(s.Process) > 0 && s.ProcessWhy == "" {
-		l.Process = probes.Got(probes.ThreadLoad{User: share(s.Process[0]), System: share(s.Process[1])})
-	}
-	sends := make(map[int]bool, len(streams))
-	for i := range streams {
-		sends[streams[i].ID] = streams[i].Sender
-	}
-	var threads []probes.ThreadLoad
-	for i := range s.Streams {
-		if t := s.Streams[i].Thread; len(t) > 0 {
-			id := s.Streams[i].ID
-			threads = append(threads, probes.ThreadLoad{TID: t[0], Name: threadName(sends[id], id), User: share(t[1]), System: share(t[2]), Core: t[3]})
-		}
-	}
-	if len(threads) > 0 && s.ThreadsWhy == "" {
-		l.Threads = probes.Got(threads)
-	}
-	return l
-}
-
-func untold[T any](why string) probes.Reading[T] {
-	if why == "" {
-		why = leftOut
-	}
-	return probes.Unknown[T](probes.Absent, why)
-}
-
-func share(n int) float64 { return float64(n) / 1000 }
-
-// coreOf reads a row of wire.Sample.Cores.
-func coreOf(row []int) probes.CoreLoad {
-	var full [7]int
-	copy(full[:], row)
-	c := probes.CoreLoad{
-		Core: full[0],
-		User: share(full[1]), System: share(full[2]), IRQ: share(full[3]), SoftIRQ: share(full[4]), Steal: share(full[5]),
-	}
-	c.Idle = max(0, 1-c.Busy())
-	c.IOWait = min(share(full[6]), c.Idle)
-	return c
 }

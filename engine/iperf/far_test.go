@@ -53,6 +53,10 @@ func TestSideMalformed(t *testing.T) {
 		{"odd TCP_INFO", hello, changed(`"b":500`, `"b":500,"f":[280,999]`), "TCP_INFO that cannot be", 0},
 		{"odd SO_MEMINFO", hello, changed(`"b":500`, `"b":500,"e":[4294967296]`), "SO_MEMINFO that cannot be", 0},
 		{"odd vitals", hello, changed(`"d":`, `"v":{"dirty":{"value":-1,"status":"ok"}},"d":`), "Dirty is -1", 0},
+		{"odd other program", hello, changed(`"d":`, `"o":[{"n":"x","t":[1,-2,3,4]}],"d":`), "another program of", 0},
+		{"odd path", hello, changed(`"d":`, `"x":{"out":{"value":4074,"status":"fine"}},"d":`), `unknown reading status "fine"`, 0},
+		{"path of a packet that is none", hello, changed(`"d":`, `"x":{"out":{"value":67,"status":"ok"}},"d":`), "a packet of 67 bytes", 0},
+		{"path to nowhere", hello, changed(`"d":`, `"x":{"out":{"value":4074,"status":"ok"}},"xt":"here","d":`), "a path that cannot be", 0},
 		{"good after bad", hello, join(frame(wire.FrameSample, `{}`), sample), "no number", 0},
 	}
 	for _, test := range tests {
@@ -140,6 +144,8 @@ func FuzzFar(f *testing.F) {
 	f.Add([]byte(goodHello), []byte(goodSample))
 	f.Add([]byte(`{"v":1,"rx":1,"tx":2,"host":{"name":{"value":"\u001b","status":"ok"}},"route":{"dest":"fe80::1%\u001b","nic":{"value":{"name":"\u0007"},"status":"ok"}},"settings":{"\u001b":{"value":"\u001b"}}}`),
 		[]byte(`{"n":1,"m":1,"w":1,"s":[{"i":1,"b":1,"f":[280,1,0,0,0,0,0,0,0,0,0,0,1448],"t":[5,1,2,-1]},{"i":3,"b":0,"q":[1,2,3]}],"v":{"tcp":{"value":{"\u001b":1},"status":"ok"},"qdiscs":{"value":[{"kind":"\u001b"}],"status":"ok"}}}`))
+	f.Add([]byte(goodHello), []byte(`{"n":1,"m":1,"w":1,"o":[{"n":"\u001b[2J","t":[1,4000,0,-1]}],"x":{"out":{"value":4074,"status":"ok"},"black_hole":true,"too_big":{"value":4075,"status":"ok"},"in":{"value":-1,"status":"ok"}},"xt":"fe80::1%\u001b"}`))
+	f.Add([]byte(goodHello), []byte(`{"n":1,"m":1,"w":1,"oy":"\u001b","x":{"out":{"status":"failed","reason":"\u001b"},"reported":{"value":1e9,"status":"ok"}}}`))
 	f.Fuzz(func(t *testing.T, hello, sample []byte) {
 		far := newFarEnd(engine.Spec{Streams: 1, Direction: engine.Both})
 		far.opened([]engine.Conn{{ID: 1}, {ID: 3}})
@@ -149,6 +155,9 @@ func FuzzFar(f *testing.F) {
 		harmless(t, &now)
 		if n := len(now.Load.Cores.Value); n > wire.MaxCores || len(now.Streams) > 2 {
 			t.Errorf("%d cores, %d streams", n, len(now.Streams))
+		}
+		if n := now.PathMTU.Out; n.Known() && (n.Value < leastPacket || n.Value > mostPacket) || now.PathMTU.In.Known() || len(now.Load.Others.Value) > wire.MaxOthers {
+			t.Errorf("path %+v, %d other programs", now.PathMTU, len(now.Load.Others.Value))
 		}
 		if now.Seq > 0 && (now.Sampled.After(now.At) || now.At.Sub(now.Sampled) > oldest || now.OffsetErr < 0) {
 			t.Errorf("sampled %v, came %v, error %v", now.Sampled, now.At, now.OffsetErr)

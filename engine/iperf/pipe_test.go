@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"net/netip"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -121,11 +122,13 @@ func (p *pipeNet) dataDialer(net.Conn, func(error)) func(context.Context, int) (
 	return func(ctx context.Context, _ int) (net.Conn, error) { return p.ln.dial(ctx) }
 }
 
-// pipeListener is a net.Listener for pipes.
+// pipeListener is a net.Listener for pipes. They have no addresses unless from and at are
+// set: those of the clients and of the server.
 type pipeListener struct {
-	lobby  chan net.Conn
-	closed chan struct{}
-	once   sync.Once
+	from, at netip.AddrPort
+	lobby    chan net.Conn
+	closed   chan struct{}
+	once     sync.Once
 }
 
 func newPipeListener() *pipeListener {
@@ -134,6 +137,9 @@ func newPipeListener() *pipeListener {
 
 func (l *pipeListener) dial(ctx context.Context) (net.Conn, error) {
 	here, there := net.Pipe()
+	if l.at.IsValid() {
+		here, there = placed{here, l.from, l.at}, placed{there, l.at, l.from}
+	}
 	select {
 	case l.lobby <- there:
 		return here, nil
@@ -143,6 +149,15 @@ func (l *pipeListener) dial(ctx context.Context) (net.Conn, error) {
 		return nil, ctx.Err()
 	}
 }
+
+// placed is a pipe with addresses.
+type placed struct {
+	net.Conn
+	local, remote netip.AddrPort
+}
+
+func (p placed) LocalAddr() net.Addr  { return net.TCPAddrFromAddrPort(p.local) }
+func (p placed) RemoteAddr() net.Addr { return net.TCPAddrFromAddrPort(p.remote) }
 
 func (l *pipeListener) Accept() (net.Conn, error) {
 	select {

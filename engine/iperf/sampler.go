@@ -139,5 +139,6 @@ func unreadLoad(why string) probes.Load {
 		Cores:   probes.Unknown[[]probes.CoreLoad](probes.Unsupported, why),
 		Threads: probes.Unknown[[]probes.ThreadLoad](probes.Unsupported, why),
 		Process: probes.Unknown[probes.ThreadLoad](probes.Unsupported, why),
+		Others:  probes.Unknown[[]probes.ThreadLoad](probes.Unsupported, why),
 	}
 }

@@ -43,6 +43,11 @@ type Server struct {
 	// an engine.EvidenceSource too, and is then asked for that as well. Nobody else may call
 	// its Load. nil: clients see the streams' sockets only.
 	Host engine.HostSource
+	// Path is asked once in each of their tests, while payload flows, for the largest packet
+	// that reaches the client, which the client cannot find out by itself. Probed is the
+	// address that the control connection comes from and no other, and never one of this
+	// computer. nil: they are told nothing about it.
+	Path engine.PathSource
 	// Agent is what they are told about this program: "linerate 0.1". "" means "linerate".
 	Agent string
 
@@ -56,6 +61,7 @@ type Server struct {
 	born    time.Time // zero of the steady clock
 	sampler *sampler
 	files   *files
+	sweeper *sweeper
 
 	mu      sync.Mutex
 	port    int
@@ -117,7 +123,7 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	s.recent = make(map[wire.Cookie]time.Time)
 	s.served = make(chan struct{}, 1)
 	s.port = int(addrPort(ln.Addr()).Port())
-	s.born, s.sampler, s.files = time.Now(), newSampler(s.Host), newFiles(s.Host)
+	s.born, s.sampler, s.files, s.sweeper = time.Now(), newSampler(s.Host), newFiles(s.Host), newSweeper(s.Path, s.Host)
 	if s.pipes == nil {
 		s.pipes = tcpPlumbing{}
 	}

@@ -12,7 +12,10 @@ import (
 // tell writes down how busy the computer is and how this end of the streams stands, as of
 // now.
 func (t *traffic) tell(load probes.Load, now time.Time) wire.Sample {
-	s := wire.Sample{Congestion: t.congestion, CoresWhy: load.Cores.Why(), ProcessWhy: load.Process.Why(), ThreadsWhy: load.Threads.Why()}
+	s := wire.Sample{
+		Congestion: t.congestion,
+		CoresWhy:   load.Cores.Why(), ProcessWhy: load.Process.Why(), ThreadsWhy: load.Threads.Why(), OthersWhy: load.Others.Why(),
+	}
 	if load.Window > 0 {
 		s.Window, s.LoadAge = load.Window.Microseconds(), age(load.At)
 	}
@@ -26,6 +29,9 @@ func (t *traffic) tell(load probes.Load, now time.Time) wire.Sample {
 	if p, ok := load.Process.Get(); ok {
 		s.Process = []int{thousandth(p.User), thousandth(p.System)}
 	}
+	if others, ok := load.Others.Get(); ok {
+		s.Others = tellOthers(others)
+	}
 	threads := make(map[int]probes.ThreadLoad, len(load.Threads.Value))
 	for _, th := range load.Threads.Value {
 		threads[th.TID] = th
@@ -38,6 +44,17 @@ func (t *traffic) tell(load probes.Load, now time.Time) wire.Sample {
 		s.Streams = append(s.Streams, st)
 	}
 	return s
+}
+
+// toldOthers of the busiest other programs are told: a handful explains a full core.
+const toldOthers = 8
+
+func tellOthers(busiest []probes.ThreadLoad) []wire.Other {
+	list := make([]wire.Other, 0, toldOthers) // not nil when there are none
+	for _, p := range busiest[:min(len(busiest), toldOthers)] {
+		list = append(list, wire.Other{Name: p.Name, Thread: []int{p.TID, thousandth(p.User), thousandth(p.System), p.Core}})
+	}
+	return list
 }
 
 func (t *traffic) tellStream(i int, f *flow) wire.Stream {

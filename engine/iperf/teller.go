@@ -2,6 +2,7 @@ package iperf
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"sync"
 	"time"
@@ -34,16 +35,19 @@ type teller struct {
 	seq      uint64
 	first    int // the stream whose turn it is where not all have room
 	budget   allowance
-	payload  uint64          // moved until the last sample
-	base     *probes.Vitals  // what the test's vitals are counted from
-	named    [3]bool         // the client knows the names in a set of counters
-	vitalsAt time.Time       // when they were told last
-	refusals chan wire.State // frames to be refused
+	payload  uint64              // moved until the last sample
+	base     *probes.Vitals      // what the test's vitals are counted from
+	named    [3]bool             // the client knows the names in a set of counters
+	vitalsAt time.Time           // when they were told last
+	found    chan probes.PathMTU // what passes on the way to the client; capacity 1
+	path     json.RawMessage     // the same, not told yet
+	refusals chan wire.State     // frames to be refused
 	misused  sync.Once
 
 	ctx    context.Context // over when nothing more may be written
 	cancel context.CancelFunc
-	gone   chan struct{} // closed when the goroutine of begin has ended
+	gone   chan struct{}  // closed when run has ended
+	looks  sync.WaitGroup // for what passes
 	mu     sync.Mutex
 	begun  bool
 	over   bool // ctx has been cancelled by hush
@@ -55,7 +59,7 @@ func (v *visit) greet(ctx context.Context) error {
 	s := v.server
 	t := &teller{
 		server: s, visit: v, ctl: v.ctl, asked: s.steady(time.Now()),
-		refusals: make(chan wire.State, 1), gone: make(chan struct{}),
+		refusals: make(chan wire.State, 1), found: make(chan probes.PathMTU, 1), gone: make(chan struct{}),
 	}
 	t.ctx, t.cancel = context.WithCancel(ctx)
 	text := t.hello()
@@ -97,6 +101,12 @@ func (t *teller) begin(tr *traffic) {
 		defer close(t.gone)
 		t.run(tr)
 	}()
+	t.looks.Go(func() {
+		here := addrPort(t.ctl.conn.LocalAddr()).Addr()
+		if mtu, ok := t.server.sweeper.look(t.ctx, here, t.visit.client); ok {
+			t.found <- mtu
+		}
+	})
 }
 
 func (t *teller) run(tr *traffic) {
@@ -125,7 +135,8 @@ func (t *teller) hush() {
 	t.cancel()
 }
 
-// end hushes the teller and waits for it: the control connection is its owner's again.
+// end hushes the teller and waits until it writes no more: the control connection is its
+// owner's again.
 func (t *teller) end() {
 	t.hush()
 	t.mu.Lock()
@@ -178,7 +189,7 @@ func (t *teller) refresh() {
 		t.base, t.named = nil, [3]bool{}
 	}
 	// They hardly change, so they are not worth the samples of a slow test.
-	if text != nil && float64(len(text)) < t.budget.saved/2 && t.budget.spend(len(text)) {
+	if text != nil && float64(len(text)) < t.budget.saved/2 && t.budget.spend(len(text), 0) {
 		t.write(wire.FrameHello, text)
 	}
 }
@@ -194,11 +205,13 @@ func (t *teller) sample(tr *traffic, now glance) {
 	if vitals != nil && time.Since(t.vitalsAt) >= vitalsEvery-sideEvery/2 {
 		s.Vitals, s.VitalsAge = asJSON(vitals), age(now.vitals.At)
 	}
+	credit := t.tellPath(&s)
 	fit, err := t.budget.fit(s, t.first)
-	if err != nil || !t.budget.spend(len(fit.Text)) || !t.write(wire.FrameSample, fit.Text) {
+	if err != nil || !t.budget.spend(len(fit.Text), credit) || !t.write(wire.FrameSample, fit.Text) {
 		return
 	}
 	t.seq++
+	t.path = nil
 	if n := len(s.Streams); n > 0 {
 		t.first = (t.first + fit.Streams) % n
 	}
@@ -209,6 +222,25 @@ func (t *teller) sample(tr *traffic, now glance) {
 		}
 	}
 }
+
+// tellPath adds to a sample what probing the path to the client has found, once, and gives
+// the credit that it has for that.
+func (t *teller) tellPath(s *wire.Sample) (credit int) {
+	select {
+	case mtu := <-t.found:
+		mtu = mtu.WithoutBack(probes.NotRead, "")
+		t.path = asJSON(&mtu)
+	default:
+	}
+	if t.path == nil {
+		return 0
+	}
+	s.Path, s.PathTo = t.path, t.visit.client.Addr().WithZone("").String()
+	return pathCredit
+}
+
+// rest waits for all that the teller has started. end comes first.
+func (t *teller) rest() { t.looks.Wait() }
 
 // vitals gives what has happened since the first reading of this test; nil where nothing is
 // read.

@@ -90,6 +90,7 @@ func (v *visit) silence() {
 func (v *visit) forget() {
 	if t := v.teller.Load(); t != nil {
 		t.end()
+		t.rest()
 		v.server.sampler.leave(t.seat)
 	}
 }
