@@ -73,6 +73,7 @@ func BenchmarkConductor(b *testing.B) {
 			defer server.Wait()
 			defer server.Process.Kill()
 			awaitPort(b, port)
+			collectRarely() // main does it in the program
 			for range b.N {
 				runtime.GC()
 				before := collector()

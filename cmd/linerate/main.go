@@ -14,5 +14,6 @@ func main() {
 		return
 	}
 	quiet.Restore()
+	collectRarely()
 	os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

@@ -5,6 +5,7 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -23,10 +24,15 @@ import (
 func TestMain(m *testing.M) {
 	quiet.Restore() // main does it in the program
 	keepInherited()
+	// Parallel tests here wait for clocks, not for cores: all are paced.
+	if err := flag.Set("test.parallel", "6"); err != nil {
+		panic(err)
+	}
 	testscript.Main(m, map[string]func(){
 		"linerate": main,
 		"crashing": crashing,
 		"badpeer":  badPeer,
+		"sshd":     main, // a server whose name is that of a forwarder
 	})
 }
 

@@ -136,7 +136,7 @@ func steady(t *testing.T, doc []byte, from int) error {
 		}
 	}
 	if len(rates) < 8 {
-		t.Fatalf("only %d intervals from second %d on", len(rates), from)
+		return fmt.Errorf("only %d intervals from second %d on", len(rates), from)
 	}
 	sorted := slices.Sorted(slices.Values(rates))
 	median := sorted[len(sorted)/2]
