@@ -9,6 +9,7 @@ import (
 	"linerate/engine"
 	"linerate/engine/diagnose"
 	"linerate/engine/session/sessiontest"
+	"linerate/probes"
 )
 
 // verdict gives the answer about one direction.
@@ -112,4 +113,51 @@ func TestWorkstationNamesTheFullCore(t *testing.T) {
 		}
 		run.Quit()
 	})
+}
+
+// One core of four is full, the others have little to do: which one, and with what, is said
+// in words, and what to press.
+func TestFourCoresNameTheFullOne(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		dir    engine.Direction
+		cores  [4]probes.CoreLoad
+		thread probes.ThreadLoad
+		want   string
+		core   int
+		says   string
+		press  string
+	}{
+		{
+			"sending thread", engine.Upload,
+			[4]probes.CoreLoad{{Core: 0, SoftIRQ: 0.05}, {Core: 1, User: 0.01, System: 0.98}, {Core: 2, SoftIRQ: 0.10}, {Core: 3, User: 0.02}},
+			probes.ThreadLoad{Core: 1, User: 0.01, System: 0.96},
+			diagnose.SenderCore, 1, "core 1", "+",
+		},
+		{
+			"receiving thread", engine.Download,
+			[4]probes.CoreLoad{{Core: 0, SoftIRQ: 0.15}, {Core: 1, User: 0.02}, {Core: 2, User: 0.02}, {Core: 3, User: 0.02, System: 0.97}},
+			probes.ThreadLoad{Core: 3, User: 0.02, System: 0.96},
+			diagnose.ReceiverCore, 3, "core 3", "+",
+		},
+		{
+			"softirq", engine.Download,
+			[4]probes.CoreLoad{{Core: 0, SoftIRQ: 0.99}, {Core: 1, User: 0.02}, {Core: 2, User: 0.02, System: 0.45}, {Core: 3, User: 0.02}},
+			probes.ThreadLoad{Core: 2, User: 0.02, System: 0.44},
+			diagnose.SoftIRQCore, 0, "Core 0 is full of packet receive", "",
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				cfg, _ := sessiontest.FourCores(t, c.dir, 4.2e9, c.cores, c.thread)
+				run := sessiontest.Start(t, cfg)
+				run.Sleep(8 * time.Second)
+				got := verdict(t, run.Snapshot(), c.dir)
+				if got.Code != c.want || got.Core != c.core || got.Side != engine.Local || !strings.Contains(got.Text, c.says) || c.press != "" && got.Press != c.press {
+					t.Errorf("%s of core %d (%v, press %q): %s; want %s of core %d, %q", got.Code, got.Core, got.Side, got.Press, got.Text, c.want, c.core, c.says)
+				}
+				run.Quit()
+			})
+		})
+	}
 }

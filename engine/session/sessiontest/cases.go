@@ -2,6 +2,7 @@ package sessiontest
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -126,6 +127,28 @@ func Workstation(t testing.TB) (session.Config, *Server) {
 		Start:  server.Start,
 		Settle: 2 * time.Second,
 		Hold:   true,
+	}, server
+}
+
+// FourCores is the MiniPC with one stream of so many bits/s in one direction, whose thread
+// and whose cores are this busy while it runs: more or less evenly, or one of them full.
+func FourCores(t testing.TB, dir engine.Direction, rate float64, cores [4]probes.CoreLoad, thread probes.ThreadLoad) (session.Config, *Server) {
+	server := &Server{
+		Handshake: 4 * time.Millisecond, Exchange: 2 * time.Millisecond, Agent: "iperf 3.18",
+		Rate: func(engine.Spec, engine.Conn, time.Duration) float64 { return rate },
+	}
+	host := NewHost(t, hosttest.N100(), server, func(test *Test) ([]probes.CoreLoad, []probes.ThreadLoad) {
+		if test == nil {
+			return hosttest.Idle(4), nil
+		}
+		return slices.Clone(cores[:]), test.threads(4, func(engine.Conn) (user, system float64, core int) {
+			return thread.User, thread.System, thread.Core
+		})
+	})
+	return session.Config{
+		Spec: engine.Spec{Host: "192.168.10.1", Streams: 1, Direction: dir}.Defaults(),
+		Host: host, Evidence: host,
+		Start: server.Start, Settle: 2 * time.Second, Hold: true,
 	}, server
 }
 
