@@ -428,3 +428,38 @@ func FuzzPPPoE(f *testing.F) {
 		}
 	})
 }
+
+// Each device of a chain says how fast it is, or why that is not known: a tunnel's own figure
+// means nothing, and what counts is below it.
+func TestChainSpeeds(t *testing.T) {
+	r := stacks(t)
+	root := r.root.(fstest.MapFS)
+	x := pci + "0000:00:01.0/0000:01:00."
+	for file, text := range map[string]string{
+		x + "0/net/eth0/speed": "1000\n", x + "1/net/eth1/speed": "-1\n",
+		"sys/devices/virtual/net/bond0/speed": "20000\n",
+	} {
+		root[file] = &fstest.MapFile{Data: []byte(text)}
+	}
+	root[netFolder+"/eth0.7/lower_eth0"] = &fstest.MapFile{Data: []byte("../eth0"), Mode: fs.ModeSymlink}
+	for name, want := range map[string][]probes.Reading[float64]{
+		"wg6":    {probes.Unknown[float64](probes.Absent, "wireguard is virtual and has no line speed"), probes.Got(1e9)},
+		"ppp0":   {probes.Unknown[float64](probes.Absent, "ppp is virtual and has no line speed"), probes.Got(1e9), probes.Got(1e9)},
+		"eth1":   {probes.Unknown[float64](probes.Absent, "the driver tells no line speed")},
+		"wlan0":  {probes.Unknown[float64](probes.Absent, "Wi-Fi changes its rate with the signal")},
+		"round":  {probes.Unknown[float64](probes.Absent, "vlan is virtual and has no line speed"), probes.Unknown[float64](probes.Absent, "vlan is virtual and has no line speed")},
+		"eth0.7": {probes.Got(1e9), probes.Got(1e9)},
+	} {
+		a, err := r.Adapter(t.Context(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []probes.Reading[float64]
+		for _, l := range a.Chain {
+			got = append(got, l.SpeedBps)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}

@@ -65,7 +65,8 @@ func join(a, b string) string {
 // layer describes one device of the chain and names the next; "" at the end.
 func (r *Reader) layer(ctx context.Context, link rtnl.Link) (probes.Layer, string) {
 	s := r.sysfs(link)
-	layer := probes.Layer{Name: link.Name, Kind: kind(link, s).Value, MTU: link.MTU}
+	face := r.face(ctx, link, s, maxDepth)
+	layer := probes.Layer{Name: link.Name, Kind: face.Kind.Value, MTU: link.MTU, SpeedBps: face.SpeedBps}
 	switch layer.Kind {
 	case "physical", "wifi", "dsa", "loopback":
 		return layer, ""

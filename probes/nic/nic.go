@@ -52,14 +52,38 @@ func (r *Reader) ask() kernel {
 // Read describes one interface. What cannot be read is unknown with its reason; there
 // is no other error.
 func (r *Reader) Read(ctx context.Context, name string) probes.NIC {
-	return r.read(ctx, name, maxDepth)
+	link, err := r.ask().Link(ctx, name)
+	if err != nil {
+		return nothing(name, err)
+	}
+	s := r.sysfs(link)
+	n := r.face(ctx, link, s, maxDepth)
+	n.Counters = link.Counters
+	n.Offloads = r.ask().Offloads(link.Name)
+	n.RxQueues, n.TxQueues = r.queues(link.Name, s)
+	return n
 }
 
 // maxDepth is how far a stack of interfaces is followed down; VLAN on bridge on bond on
 // port is 3, and the kernel allows no more than 8.
 const maxDepth = 8
 
-func (r *Reader) read(ctx context.Context, name string, depth int) probes.NIC {
+// face is an interface as far as those that stand on it want to know it: kind, state, MTU
+// and speed. depth more may be below it.
+func (r *Reader) face(ctx context.Context, link rtnl.Link, s sysfs, depth int) probes.NIC {
+	n := probes.NIC{
+		Name:   link.Name,
+		Kind:   kind(link, s),
+		Driver: r.driver(link, s),
+		MTU:    probes.Got(link.MTU),
+		Up:     probes.Got(link.Up),
+	}
+	n.SpeedBps, n.Duplex = lineSpeed(n, s, func(name string) probes.NIC { return r.below(ctx, name, depth-1) })
+	return n
+}
+
+// below is the face of an interface that another one stands on.
+func (r *Reader) below(ctx context.Context, name string, depth int) probes.NIC {
 	if depth == 0 {
 		return nothing(name, fmt.Errorf("interface %s: more than %d below one another", name, maxDepth))
 	}
@@ -67,19 +91,7 @@ func (r *Reader) read(ctx context.Context, name string, depth int) probes.NIC {
 	if err != nil {
 		return nothing(name, err)
 	}
-	n := probes.NIC{
-		Name:     link.Name,
-		MTU:      probes.Got(link.MTU),
-		Up:       probes.Got(link.Up),
-		Counters: link.Counters,
-		Offloads: r.ask().Offloads(link.Name),
-	}
-	s := r.sysfs(link)
-	n.Kind = kind(link, s)
-	n.Driver = r.driver(link, s)
-	n.SpeedBps, n.Duplex = lineSpeed(n, s, func(name string) probes.NIC { return r.read(ctx, name, depth-1) })
-	n.RxQueues, n.TxQueues = r.queues(link.Name, s)
-	return n
+	return r.face(ctx, link, r.sysfs(link), depth)
 }
 
 // Route finds how packets reach dest, which may be loopback or an address of this
