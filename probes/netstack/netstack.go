@@ -11,7 +11,7 @@ import (
 )
 
 // Reader reads one computer. It keeps files open and remembers what it read, and is not
-// safe for concurrent use; only Queues may run beside the other methods.
+// safe for concurrent use; only Queues and Listener may run beside the other methods.
 type Reader struct {
 	root   fs.FS
 	proc   procfs.FS

@@ -3,6 +3,7 @@
 package netstack
 
 import (
+	"net/netip"
 	"strings"
 	"testing"
 )
@@ -13,5 +14,8 @@ func TestOtherSystems(t *testing.T) {
 		if !strings.Contains(got, "Linux only") {
 			t.Errorf("%s: %q", what, got)
 		}
+	}
+	if _, err := r.Listener(t.Context(), netip.MustParseAddrPort("127.0.0.1:5201")); err == nil || !strings.Contains(err.Error(), "Linux only") {
+		t.Errorf("listener: %v", err)
 	}
 }
