@@ -24,9 +24,9 @@ var imports = []struct {
 }{
 	{"probes", nil},
 	{"probes/internal/...", []string{"probes", "probes/internal/...", "golang.org/x/sys!", "github.com/vishvananda/netlink!"}},
-	{"probes/cpu", noun}, {"probes/nic", noun}, {"probes/netstack", noun}, {"probes/pressure", noun},
+	{"probes/cpu", noun}, {"probes/memory", noun}, {"probes/nic", noun}, {"probes/netstack", noun}, {"probes/pressure", noun},
 	{"probes/sysctl", noun}, {"probes/firewall", noun}, {"probes/disk", noun}, {"probes/pathmtu", noun}, {"probes/pathrtt", noun},
-	{"probes/host", []string{"probes", "probes/cpu", "probes/nic", "probes/netstack", "probes/pressure", "probes/sysctl", "probes/firewall",
+	{"probes/host", []string{"probes", "probes/cpu", "probes/memory", "probes/nic", "probes/netstack", "probes/pressure", "probes/sysctl", "probes/firewall",
 		"probes/disk", "probes/pathmtu", "probes/pathrtt", "probes/internal/kfs", "github.com/shirou/gopsutil/v3!"}},
 	{"probes/host/hosttest", []string{"probes", "probes/internal/..."}},
 	{"engine", []string{"probes"}},
