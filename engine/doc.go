@@ -10,7 +10,7 @@
 // # Packages
 //
 //	probes                 vocabulary of host evidence; Reading[T]
-//	probes/cpu, nic, netstack, pressure, sysctl, firewall, disk
+//	probes/cpu, memory, nic, netstack, pressure, sysctl, firewall, disk
 //	                       read one noun each from the running system
 //	probes/host            all of them together: the HostSource and EvidenceSource
 //	probes/internal/kfs    whole-file reads of /proc and /sys through fs.FS

@@ -51,6 +51,12 @@ type EvidenceSource interface {
 	// Disk describes the disk behind the path of a file that a test reads or writes, which
 	// need not exist yet.
 	Disk(ctx context.Context, path string) probes.Disk
+	// Memory gives the peak bandwidth of this computer's RAM, bits/s; at the start.
+	Memory(ctx context.Context) probes.Reading[float64]
+	// Listener finds the program that accepts TCP connections to an address of this
+	// computer; with an unspecified address any on the port. It looks into every process:
+	// once for a server that turns out to be here.
+	Listener(ctx context.Context, at netip.AddrPort) probes.Reading[probes.Program]
 }
 
 // InterfaceSource lists the network interfaces of this computer. probes/host implements it;

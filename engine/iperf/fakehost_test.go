@@ -77,4 +77,10 @@ func (h *fakeHost) Firewall(context.Context) probes.Firewall {
 }
 func (h *fakeHost) Disk(context.Context, string) probes.Disk { return probes.Disk{} }
 
+func (h *fakeHost) Memory(context.Context) probes.Reading[float64] { return probes.Got(409.6e9) }
+
+func (h *fakeHost) Listener(_ context.Context, at netip.AddrPort) probes.Reading[probes.Program] {
+	return probes.Got(probes.Program{Name: "sshd", PID: int(at.Port())})
+}
+
 var _ engine.EvidenceSource = (*fakeHost)(nil)

@@ -5,17 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"strconv"
 	"syscall"
 
 	"linerate/engine"
 	"linerate/engine/internal/sock"
+	"linerate/probes"
 )
 
 // Listen opens the server's port as spec says: Port, Family, Bind, BindDev. Without
 // Family and Bind it takes IPv6 and IPv4 on all addresses, or IPv4 alone where the
 // system has no IPv6. Port 0 picks a free one. A port that is in use gives an *Error
-// that names the program holding it, where the system tells.
+// that names the program holding it, where Host tells.
 func (s *Server) Listen(ctx context.Context, spec engine.Spec) (net.Listener, error) {
 	network, host, dev := "tcp", "", spec.BindDev
 	switch spec.Family {
@@ -51,21 +53,21 @@ func (s *Server) Listen(ctx context.Context, spec engine.Spec) (net.Listener, er
 	lc.SetMultipathTCP(false)
 	ln, err := lc.Listen(ctx, network, net.JoinHostPort(host, strconv.Itoa(spec.Port)))
 	if err != nil {
-		return nil, listenError(spec, err)
+		return nil, s.listenError(ctx, spec, err)
 	}
 	return ln, nil
 }
 
 const stateListen = "opening the port"
 
-func listenError(spec engine.Spec, err error) *Error {
+func (s *Server) listenError(ctx context.Context, spec engine.Spec, err error) *Error {
 	e := &Error{State: stateListen, Code: 102, Err: err}
 	switch {
 	case addressInUse(err):
 		e.Text = fmt.Sprintf("port %d is in use", spec.Port)
 		e.Hint = "use another one with -p"
-		if holder := portHolder(spec.Port); holder != "" {
-			e.Text += " by " + holder
+		if p, ok := s.holder(ctx, spec.Port).Get(); ok {
+			e.Text += fmt.Sprintf(" by %s (pid %d)", p.Name, p.PID)
 			e.Hint = "end that program or use another port with -p"
 		}
 	case errors.Is(err, syscall.EACCES):
@@ -75,4 +77,13 @@ func listenError(spec engine.Spec, err error) *Error {
 		e.Text = fmt.Sprintf("port %d cannot be opened: %v", spec.Port, rootCause(err))
 	}
 	return e
+}
+
+// holder finds the program that listens on a port of this computer.
+func (s *Server) holder(ctx context.Context, port int) probes.Reading[probes.Program] {
+	source, ok := s.Host.(engine.EvidenceSource)
+	if !ok {
+		return probes.Unknown[probes.Program](probes.NotRead, "there is nobody to ask")
+	}
+	return source.Listener(ctx, netip.AddrPortFrom(netip.IPv6Unspecified(), uint16(port)))
 }

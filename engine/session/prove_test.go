@@ -383,8 +383,9 @@ type offers struct {
 func (o offers) Settings(context.Context) probes.Settings {
 	return probes.Settings{"net.ipv4.tcp_available_congestion_control": probes.Got(probes.Setting{Value: o.names})}
 }
-func (offers) Firewall(context.Context) probes.Firewall     { return probes.Firewall{} }
-func (offers) Vitals(context.Context, string) probes.Vitals { return probes.Vitals{At: time.Now()} }
+func (offers) Firewall(context.Context) probes.Firewall       { return probes.Firewall{} }
+func (offers) Memory(context.Context) probes.Reading[float64] { return probes.Reading[float64]{} }
+func (offers) Vitals(context.Context, string) probes.Vitals   { return probes.Vitals{At: time.Now()} }
 func (offers) Adapter(context.Context, string) probes.Reading[probes.Adapter] {
 	return probes.Reading[probes.Adapter]{}
 }

@@ -52,7 +52,8 @@ func TestAdapterOfFixture(t *testing.T) {
 	}
 	a := r.Value
 	want := []probes.Layer{
-		{Name: "bond0.7", Kind: "vlan", Overhead: 4, MTU: 9000}, {Name: "bond0", Kind: "bond", MTU: 9000}, {Name: "enp1s0", Kind: "physical", MTU: 1500},
+		{Name: "bond0.7", Kind: "vlan", Overhead: 4, MTU: 9000, SpeedBps: probes.Got(20e9)}, {Name: "bond0", Kind: "bond", MTU: 9000, SpeedBps: probes.Got(20e9)},
+		{Name: "enp1s0", Kind: "physical", MTU: 1500, SpeedBps: probes.Got(10e9)},
 	}
 	if diff := cmp.Diff(want, a.Chain); diff != "" {
 		t.Errorf("chain (-want +got):\n%s", diff)

@@ -183,6 +183,10 @@ func TestEvidenceOfFixture(t *testing.T) {
 		t.Errorf("disk of /tmp: %+v", d)
 	}
 
+	if m := s.Memory(t.Context()); m.Status != probes.Absent || m.Reason != "no SMBIOS table tells of the memory" {
+		t.Errorf("memory %+v", m)
+	}
+
 	m := hosttest.Workstation()
 	m.Firewall.Denied = true
 	m.Settings = map[string]string{"net.ipv4.ip_forward": "1"}

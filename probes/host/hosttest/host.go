@@ -67,6 +67,8 @@ func New(t testing.TB, m Machine) *Host {
 	h.writeSettings()
 	h.writeIRQs()
 	h.writeNIC()
+	h.writeMemory()
+	h.writeListeners()
 	h.writeVitals()
 	h.writeTimes()
 	return h

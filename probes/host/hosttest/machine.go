@@ -19,6 +19,11 @@ type Machine struct {
 	Scaling  string // driver of cpufreq
 	NIC      NIC    // the interface of the default route
 
+	// Memory are the modules that the firmware tells of; none: there is no SMBIOS.
+	Memory []Module
+	// Listeners are programs that accept TCP connections on 127.0.0.1, by port.
+	Listeners map[int]string
+
 	Quota    float64           // CPU limit of the process's control group, cores; 0 none
 	Settings map[string]string // kernel settings that are not as usual, by dotted name
 	Firewall Filter
@@ -43,6 +48,7 @@ type NIC struct {
 	Half     bool           // the link is half duplex
 	Source   netip.Addr     // local address used for everything but loopback
 	Gateway  netip.Addr     // of the default route
+	Source6  netip.Addr     // likewise for IPv6; invalid: there is no route but loopback's
 	Qdiscs   []probes.Qdisc // nil: mq with fq_codel
 
 	Slot  Slot           // where it is plugged in

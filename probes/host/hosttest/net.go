@@ -82,6 +82,11 @@ func (h *Host) writeLinks() {
 			{Dest: netip.MustParsePrefix("0.0.0.0/0"), Source: n.Source, Gateway: n.Gateway, Link: n.device()},
 		},
 	}
+	if n.Source6.IsValid() {
+		saved.Routes = append(saved.Routes, rtnl.SavedRoute{
+			Dest: netip.MustParsePrefix("::/0"), Source: n.Source6, Gateway: netip.MustParseAddr("fe80::1"), Link: n.device(),
+		})
+	}
 	h.stackLinks(saved.Links)
 	text, err := json.MarshalIndent(saved, "", "  ")
 	if err != nil {

@@ -37,7 +37,7 @@ type Bridge struct {
 // Device stands on the NIC, or on the device before it.
 type Device struct {
 	Name  string
-	Kind  string // "vlan", "bond", "wireguard" …
+	Kind  string // "vlan", "bond", "wireguard", "ppp" (which is PPPoE) …
 	MTU   int
 	Outer netip.Addr // far end of a tunnel
 	Legs  []Leg      // of a bond: its members beside the device below it
@@ -119,7 +119,13 @@ func (h *Host) writeStack() {
 		folder := "sys/devices/virtual/net/" + d.Name
 		h.interfaceFolder(folder, stackIndex+i, 1, d.MTU, 1)
 		h.link("sys/class/net/"+d.Name, "../../devices/virtual/net/"+d.Name)
-		h.linkLower(folder, lower)
+		switch d.Kind {
+		case "wireguard": // sysfs knows nothing of what is below these two
+		case "ppp":
+			h.write("proc/net/pppoe", "Id       Address              Device\n0000000B 00:11:22:33:44:55    "+path.Base(lower)+"\n")
+		default:
+			h.linkLower(folder, lower)
+		}
 		if d.Kind == "bond" {
 			speed := n.SpeedBps
 			for j, leg := range d.Legs {

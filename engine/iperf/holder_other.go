@@ -1,6 +1,0 @@
-//go:build !linux
-
-package iperf
-
-// portHolder is known on Linux only.
-func portHolder(int) string { return "" }
