@@ -11,25 +11,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"linerate/probes"
-	"linerate/probes/internal/nstest"
+	"linerate/probes/nstest"
 )
 
-// plan is host a, a router m, and host b: MTU 9000 at both ends and towards a, and 4074
-// from the router to b.
+// plan is host a, a router m, and host b behind a smaller MTU.
 func plan(t *testing.T) (a, m, b *nstest.Host) {
+	t.Helper()
 	nstest.Need(t, "nft")
-	a, m, b = nstest.New(t), nstest.New(t), nstest.New(t)
-	nstest.Join(t, nstest.End{Host: a, Dev: "up", MTU: 9000, Addr: []string{"10.7.1.1/24", "fd07:1::1/64"}},
-		nstest.End{Host: m, Dev: "left", MTU: 9000, Addr: []string{"10.7.1.254/24", "fd07:1::fe/64"}})
-	nstest.Join(t, nstest.End{Host: m, Dev: "right", MTU: 4074, Addr: []string{"10.7.2.254/24", "fd07:2::fe/64"}},
-		nstest.End{Host: b, Dev: "up", MTU: 9000, Addr: []string{"10.7.2.1/24", "fd07:2::1/64"}})
-	m.Sysctl("net.ipv4.ip_forward", "1")
-	m.Sysctl("net.ipv6.conf.all.forwarding", "1")
-	a.Route("10.7.2.0/24", "10.7.1.254")
-	a.Route("fd07:2::/64", "fd07:1::fe")
-	b.Route("10.7.1.0/24", "10.7.2.254")
-	b.Route("fd07:1::/64", "fd07:2::fe")
-	return a, m, b
+	return nstest.Bottleneck(t)
 }
 
 // long is for results that must be exact however busy the machine is.
@@ -82,7 +71,7 @@ func TestNetnsRouterThatTells(t *testing.T) {
 
 func TestNetnsBlackHole(t *testing.T) {
 	a, m, _ := plan(t)
-	m.Filter("table inet f {\nchain output {\ntype filter hook output priority 0;\nicmp type destination-unreachable drop;\nicmpv6 type packet-too-big drop;\n}\n}\n")
+	m.Filter(t, "table inet f {\nchain output {\ntype filter hook output priority 0;\nicmp type destination-unreachable drop;\nicmpv6 type packet-too-big drop;\n}\n}\n")
 	for _, dest := range []string{"10.7.2.1:5201", "[fd07:2::1]:5201"} {
 		start := time.Now()
 		got := readIn(t, a, dest, long)
@@ -95,16 +84,16 @@ func TestNetnsBlackHole(t *testing.T) {
 // A host that drops UDP is pinged. A ping that is lost may be lost on either way.
 func TestNetnsPing(t *testing.T) {
 	a, m, b := plan(t)
-	b.Filter("table inet f {\nchain input {\ntype filter hook input priority 0;\nmeta l4proto udp drop;\n}\n}\n")
+	b.Filter(t, "table inet f {\nchain input {\ntype filter hook input priority 0;\nmeta l4proto udp drop;\n}\n}\n")
 	got := readIn(t, a, "10.7.2.1:5201", Patience)
 	if got.Out.Status != probes.Failed || got.Out.Reason != "the host answers no probe" || got.BlackHole || got.TCP.Value != 4074 {
 		t.Errorf("where nobody may ping: %+v", got)
 	}
-	a.Sysctl("net.ipv4.ping_group_range", "0 2147483647")
+	a.Sysctl(t, "net.ipv4.ping_group_range", "0 2147483647")
 	if diff := cmp.Diff(limits(4074, false, 4074, 4074), readIn(t, a, "10.7.2.1:5201", long)); diff != "" {
 		t.Errorf("pinged (-want +got):\n%s", diff)
 	}
-	m.Filter("table inet g {\nchain output {\ntype filter hook output priority 0;\nicmp type destination-unreachable drop;\n}\n}\n")
+	m.Filter(t, "table inet g {\nchain output {\ntype filter hook output priority 0;\nicmp type destination-unreachable drop;\n}\n}\n")
 	got = readIn(t, a, "10.7.2.1:5201", long)
 	if want := "a ping of 4074 bytes is answered and one of 4075 is not: it, or its answer, is lost"; got.Out.Reason != want || got.BlackHole {
 		t.Errorf("pinged, with a black hole: %+v, want %q", got, want)
@@ -113,7 +102,7 @@ func TestNetnsPing(t *testing.T) {
 
 func TestNetnsWithoutAnswers(t *testing.T) {
 	a, m, _ := plan(t)
-	m.Filter("table inet f {\nchain forward {\ntype filter hook forward priority 0;\nudp dport 7 reject with icmpx type admin-prohibited;\nudp dport 8 drop;\n}\n}\n")
+	m.Filter(t, "table inet f {\nchain forward {\ntype filter hook forward priority 0;\nudp dport 7 reject with icmpx type admin-prohibited;\nudp dport 8 drop;\n}\n}\n")
 	start := time.Now()
 	for dest, want := range map[string]string{
 		"10.7.2.1:7": "10.7.1.254 turns the probes back", "10.7.2.1:8": "the host answers no probe",

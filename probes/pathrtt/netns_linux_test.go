@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"linerate/probes"
-	"linerate/probes/internal/nstest"
+	"linerate/probes/nstest"
 )
 
 // An iperf3 server is a TCP listener that must not be disturbed: nothing connects to it,
@@ -21,12 +21,12 @@ func TestNetnsIperf3Server(t *testing.T) {
 		net := func(n int) []string { return []string{netAddr(i, n) + "/24"} }
 		nstest.Join(t, nstest.End{Host: hosts[i], Dev: "next", MTU: 1500, Addr: net(1)}, nstest.End{Host: hosts[i+1], Dev: "prev", MTU: 1500, Addr: net(2)})
 	}
-	hosts[1].Sysctl("net.ipv4.ip_forward", "1")
-	hosts[2].Sysctl("net.ipv4.ip_forward", "1")
-	hosts[0].Route("10.8.0.0/16", netAddr(0, 2))
-	hosts[1].Route("10.8.2.0/24", netAddr(1, 2))
-	hosts[2].Route("10.8.0.0/24", netAddr(1, 1))
-	hosts[3].Route("10.8.0.0/16", netAddr(2, 1))
+	hosts[1].Sysctl(t, "net.ipv4.ip_forward", "1")
+	hosts[2].Sysctl(t, "net.ipv4.ip_forward", "1")
+	hosts[0].Route(t, "10.8.0.0/16", netAddr(0, 2))
+	hosts[1].Route(t, "10.8.2.0/24", netAddr(1, 2))
+	hosts[2].Route(t, "10.8.0.0/24", netAddr(1, 1))
+	hosts[3].Route(t, "10.8.0.0/16", netAddr(2, 1))
 
 	dest := netip.AddrPortFrom(netip.MustParseAddr(netAddr(2, 2)), 5201)
 	var ln *net.TCPListener
@@ -44,14 +44,14 @@ func TestNetnsIperf3Server(t *testing.T) {
 		return r
 	}
 	for _, group := range []string{"1 0", "0 2147483647"} { // without and with pings
-		hosts[0].Sysctl("net.ipv4.ping_group_range", group)
+		hosts[0].Sysctl(t, "net.ipv4.ping_group_range", group)
 		r := read(3)
 		if !r.Idle.Known() || r.Idle.Value <= 0 || r.Idle.Value > time.Second || r.Hops != probes.Got(2) {
 			t.Errorf("ping group %q: %+v", group, r)
 		}
 	}
 	// More than the host answers at once.
-	hosts[0].Sysctl("net.ipv4.ping_group_range", "1 0")
+	hosts[0].Sysctl(t, "net.ipv4.ping_group_range", "1 0")
 	if r := read(30); !r.Idle.Known() {
 		t.Errorf("30 probes: %+v", r)
 	}

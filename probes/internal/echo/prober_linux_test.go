@@ -15,24 +15,14 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"linerate/probes/internal/nstest"
+	"linerate/probes/nstest"
 )
 
-// plan is host a, a router m, and host b: MTU 9000 at both ends, and 4074 between m and b.
+// plan is host a, a router m, and host b behind a smaller MTU.
 func plan(t *testing.T) (a, m, b *nstest.Host) {
+	t.Helper()
 	nstest.Need(t)
-	a, m, b = nstest.New(t), nstest.New(t), nstest.New(t)
-	nstest.Join(t, nstest.End{Host: a, Dev: "up", MTU: 9000, Addr: []string{"10.7.1.1/24", "fd07:1::1/64"}},
-		nstest.End{Host: m, Dev: "left", MTU: 9000, Addr: []string{"10.7.1.254/24", "fd07:1::fe/64"}})
-	nstest.Join(t, nstest.End{Host: m, Dev: "right", MTU: 4074, Addr: []string{"10.7.2.254/24", "fd07:2::fe/64"}},
-		nstest.End{Host: b, Dev: "up", MTU: 9000, Addr: []string{"10.7.2.1/24", "fd07:2::1/64"}})
-	m.Sysctl("net.ipv4.ip_forward", "1")
-	m.Sysctl("net.ipv6.conf.all.forwarding", "1")
-	a.Route("10.7.2.0/24", "10.7.1.254")
-	a.Route("fd07:2::/64", "fd07:1::fe")
-	b.Route("10.7.1.0/24", "10.7.2.254")
-	b.Route("fd07:1::/64", "fd07:2::fe")
-	return a, m, b
+	return nstest.Bottleneck(t)
 }
 
 // ask sends one probe from h and gives the answer to it.
@@ -57,7 +47,7 @@ func ask(t *testing.T, h *nstest.Host, kind Kind, dest string, size int) (Answer
 
 func TestNetnsAnswers(t *testing.T) {
 	a, _, _ := plan(t)
-	a.Sysctl("net.ipv4.ping_group_range", "0 2147483647")
+	a.Sysctl(t, "net.ipv4.ping_group_range", "0 2147483647")
 	addr := netip.MustParseAddr
 	const v4, v6 = "10.7.2.1:5201", "[fd07:2::1]:5201"
 	tests := []struct {
@@ -103,9 +93,9 @@ func TestNetnsAnswers(t *testing.T) {
 func TestNetnsRefusals(t *testing.T) {
 	nstest.Need(t, "nft")
 	a, m, b := plan(t)
-	m.Filter("table ip f {\nchain forward {\ntype filter hook forward priority 0;\nudp dport 7 reject with icmp type host-unreachable;\nudp dport 8 drop;\n}\n}\n")
-	b.Filter("table ip f {\nchain input {\ntype filter hook input priority 0;\nudp dport 9 reject with icmp type admin-prohibited;\n}\n}\n")
-	a.Filter("table ip f {\nchain output {\ntype filter hook output priority 0;\nudp dport 10 drop;\n}\n}\n")
+	m.Filter(t, "table ip f {\nchain forward {\ntype filter hook forward priority 0;\nudp dport 7 reject with icmp type host-unreachable;\nudp dport 8 drop;\n}\n}\n")
+	b.Filter(t, "table ip f {\nchain input {\ntype filter hook input priority 0;\nudp dport 9 reject with icmp type admin-prohibited;\n}\n}\n")
+	a.Filter(t, "table ip f {\nchain output {\ntype filter hook output priority 0;\nudp dport 10 drop;\n}\n}\n")
 	if got, ok := ask(t, a, UDP, "10.7.2.1:7", 576); !ok || got.What != Refused || got.From != netip.MustParseAddr("10.7.1.254") {
 		t.Errorf("rejected by the router: %+v, %v", got, ok)
 	}
@@ -156,7 +146,7 @@ func TestNetnsMissingNeighbour(t *testing.T) {
 	nstest.Need(t)
 	a, b := nstest.New(t), nstest.New(t)
 	nstest.Join(t, nstest.End{Host: a, Dev: "up", MTU: 1500, Addr: []string{"10.7.1.1/24"}}, nstest.End{Host: b, Dev: "up", MTU: 1500, Addr: []string{"10.7.1.2/24"}})
-	a.Sysctl("net.ipv4.neigh.up.retrans_time_ms", "50")
+	a.Sysctl(t, "net.ipv4.neigh.up.retrans_time_ms", "50")
 	err := a.Do(func() error {
 		p := New(UDP, netip.MustParseAddrPort("10.7.1.77:5201"))
 		defer p.Close()

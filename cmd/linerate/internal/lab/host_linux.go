@@ -5,47 +5,35 @@ import (
 	"net"
 	"net/netip"
 	"os"
-	"os/exec"
-	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/vishvananda/netlink"
 	"github.com/vishvananda/netns"
+
+	"linerate/probes/nstest"
 )
 
 // Need skips the test when this machine cannot build a lab, and fails it in the gate.
 func Need(t testing.TB, programs ...string) {
 	t.Helper()
-	reason := ""
-	if os.Geteuid() != 0 {
-		reason = "network namespaces need root"
-	} else if _, err := os.Stat("/dev/net/tun"); err != nil {
-		reason = "no /dev/net/tun"
-	}
-	for _, p := range programs {
-		if _, err := exec.LookPath(p); err != nil && reason == "" {
-			reason = "no program " + p
+	if _, err := os.Stat("/dev/net/tun"); err != nil {
+		if os.Getenv("LINERATE_GATE") == "1" {
+			t.Fatal(err)
 		}
+		t.Skip(err)
 	}
-	if reason == "" {
-		return
-	}
-	if os.Getenv("LINERATE_GATE") == "1" {
-		t.Fatal(reason)
-	}
-	t.Skip(reason)
+	nstest.Need(t, programs...)
 }
 
 // Host is a network namespace of the test's own, with its loopback up. It stands for a
 // computer: CPUs and Group hold for every program that is started on it afterwards.
 type Host struct {
+	*nstest.Host
 	Name    string
 	Addr    netip.Addr // set by the link that joins it to another host first
 	CPUs    []int      // the cores its programs may use; nil: all
 	Group   *Group     // the control group they run in; nil: that of the test
-	ns      netns.NsHandle
 	nl      *netlink.Handle
 	links   int // veth devices so far
 	filters int // tables so far
@@ -54,53 +42,13 @@ type Host struct {
 // NewHost makes a host; it goes when the test ends.
 func NewHost(t testing.TB, name string) *Host {
 	t.Helper()
-	h := &Host{Name: name}
-	err := onOwnThread(func() error {
-		ns, err := netns.New()
-		if err != nil {
-			return fmt.Errorf("making a network namespace: %w", err)
-		}
-		h.ns = ns
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { h.ns.Close() })
-	if h.nl, err = netlink.NewHandleAt(h.ns); err != nil {
+	h := &Host{Host: nstest.New(t), Name: name}
+	var err error
+	if h.nl, err = netlink.NewHandleAt(netns.NsHandle(h.FD())); err != nil {
 		t.Fatalf("netlink in %s: %v", name, err)
 	}
 	t.Cleanup(h.nl.Close)
-	lo, err := h.nl.LinkByName("lo")
-	if err == nil {
-		err = h.nl.LinkSetUp(lo)
-	}
-	if err != nil {
-		t.Fatalf("bringing loopback up in %s: %v", name, err)
-	}
 	return h
-}
-
-// onOwnThread runs f on a thread that is thrown away afterwards, so that f may change
-// the thread's namespace.
-func onOwnThread(f func() error) error {
-	done := make(chan error, 1)
-	go func() {
-		runtime.LockOSThread() // never unlocked: the thread dies with the goroutine
-		done <- f()
-	}()
-	return <-done
-}
-
-// Do runs f on a thread inside the host. Sockets and devices that f opens stay there;
-// goroutines that f starts do not run there.
-func (h *Host) Do(f func() error) error {
-	return onOwnThread(func() error {
-		if err := netns.Set(h.ns); err != nil {
-			return fmt.Errorf("entering %s: %w", h.Name, err)
-		}
-		return f()
-	})
 }
 
 // join gives a device its address in a /30 of the lab and brings it up.
@@ -117,15 +65,6 @@ func (h *Host) join(dev string, addr netip.Addr) error {
 		h.Addr = addr
 	}
 	return h.nl.LinkSetUp(link)
-}
-
-// Sysctl sets a kernel setting of the host: "net.ipv4.tcp_rmem".
-func (h *Host) Sysctl(t testing.TB, key, value string) {
-	t.Helper()
-	file := filepath.Join("/proc/sys", strings.ReplaceAll(key, ".", "/"))
-	if err := h.Do(func() error { return os.WriteFile(file, []byte(value), 0o644) }); err != nil {
-		t.Fatalf("%s in %s: %v", key, h.Name, err)
-	}
 }
 
 // Shape puts a token bucket filter of rate bit/s with a queue of limit bytes on a device
@@ -157,17 +96,7 @@ func (h *Host) Filter(t testing.TB, hook string, rules ...string) {
 	h.filters++
 	script := fmt.Sprintf("table inet lab%d {\n\tchain %s {\n\t\ttype filter hook %[2]s priority 0\n\t\t%s\n\t}\n}\n",
 		h.filters, hook, strings.Join(rules, "\n\t\t"))
-	cmd := exec.CommandContext(t.Context(), "nft", "-f", "-")
-	cmd.Stdin = strings.NewReader(script)
-	if err := h.Do(func() error {
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			return fmt.Errorf("%w: %s in\n%s", err, out, script)
-		}
-		return nil
-	}); err != nil {
-		t.Fatalf("nft in %s: %v", h.Name, err)
-	}
+	h.Host.Filter(t, script)
 }
 
 // RandomDrop is a rule for Filter that loses a share of all packets of a protocol ("tcp"),

@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/vishvananda/netns"
 	"golang.org/x/sys/unix"
 )
 
@@ -20,7 +19,7 @@ import (
 // long: the program dies with that thread, so it cannot outlive the test binary. started
 // is called as soon as it runs.
 func (h *Host) run(cmd *exec.Cmd, started func(error)) error {
-	return onOwnThread(func() error {
+	return h.Do(func() error {
 		err := h.settle(cmd)
 		if err == nil {
 			err = cmd.Start()
@@ -33,11 +32,9 @@ func (h *Host) run(cmd *exec.Cmd, started func(error)) error {
 	})
 }
 
-// settle puts the calling thread, and with it what it starts, into the host.
+// settle gives the calling thread, and with it what it starts, the host's cores and
+// limits.
 func (h *Host) settle(cmd *exec.Cmd) error {
-	if err := netns.Set(h.ns); err != nil {
-		return fmt.Errorf("entering %s: %w", h.Name, err)
-	}
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
 	}

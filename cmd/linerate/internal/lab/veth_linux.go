@@ -30,7 +30,7 @@ func join(t testing.TB, a, b *Host, c Cable, net byte) (devA, devB string) {
 	devA, devB = a.nextDev(), b.nextDev()
 	attrs := netlink.NewLinkAttrs()
 	attrs.Name, attrs.MTU = devA, c.MTU
-	err := a.nl.LinkAdd(&netlink.Veth{LinkAttrs: attrs, PeerName: devB, PeerMTU: uint32(c.MTU), PeerNamespace: netlink.NsFd(b.ns)})
+	err := a.nl.LinkAdd(&netlink.Veth{LinkAttrs: attrs, PeerName: devB, PeerMTU: uint32(c.MTU), PeerNamespace: netlink.NsFd(b.FD())})
 	if err != nil {
 		t.Fatalf("veth between %s and %s: %v", a.Name, b.Name, err)
 	}

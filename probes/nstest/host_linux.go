@@ -43,16 +43,13 @@ func Need(t testing.TB, programs ...string) {
 }
 
 // Host is a network namespace with its loopback up.
-type Host struct {
-	t  testing.TB
-	ns *os.File
-}
+type Host struct{ ns *os.File }
 
 // New makes a host; it goes when the test ends.
 func New(t testing.TB) *Host {
 	t.Helper()
-	h := &Host{t: t}
-	h.must(onOwnThread(func() error {
+	h := &Host{}
+	must(t, onOwnThread(func() error {
 		if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
 			return fmt.Errorf("making a network namespace: %w", err)
 		}
@@ -61,18 +58,21 @@ func New(t testing.TB) *Host {
 		return err
 	}))
 	t.Cleanup(func() { h.ns.Close() })
-	h.must(h.Do(func() error { return setUp("lo") }))
+	must(t, h.Do(func() error { return setUp("lo") }))
 	// Else nothing of IPv6 works in the first two seconds of a device.
-	h.Sysctl("net.ipv6.conf.default.accept_dad", "0")
+	h.Sysctl(t, "net.ipv6.conf.default.accept_dad", "0")
 	return h
 }
 
-func (h *Host) must(err error) {
-	h.t.Helper()
+func must(t testing.TB, err error) {
+	t.Helper()
 	if err != nil {
-		h.t.Fatal(err)
+		t.Fatal(err)
 	}
 }
+
+// FD is the namespace for calls that take one; it holds until the test ends.
+func (h *Host) FD() int { return int(h.ns.Fd()) }
 
 // onOwnThread runs f on a thread that is thrown away afterwards, so that f may change the
 // thread's namespace.
@@ -89,7 +89,7 @@ func onOwnThread(f func() error) error {
 // starts do not run there.
 func (h *Host) Do(f func() error) error {
 	return onOwnThread(func() error {
-		if err := unix.Setns(int(h.ns.Fd()), unix.CLONE_NEWNET); err != nil {
+		if err := unix.Setns(h.FD(), unix.CLONE_NEWNET); err != nil {
 			return fmt.Errorf("entering a network namespace: %w", err)
 		}
 		return f()
@@ -109,14 +109,14 @@ func Join(t testing.TB, a, b End) {
 	t.Helper()
 	attrs := netlink.NewLinkAttrs()
 	attrs.Name, attrs.MTU = a.Dev, a.MTU
-	a.Host.must(a.Host.Do(func() error {
-		return netlink.LinkAdd(&netlink.Veth{LinkAttrs: attrs, PeerName: b.Dev, PeerMTU: uint32(b.MTU), PeerNamespace: netlink.NsFd(b.Host.ns.Fd())})
+	must(t, a.Host.Do(func() error {
+		return netlink.LinkAdd(&netlink.Veth{LinkAttrs: attrs, PeerName: b.Dev, PeerMTU: uint32(b.MTU), PeerNamespace: netlink.NsFd(b.Host.FD())})
 	}))
 	for _, end := range []End{a, b} {
-		end.Host.must(end.Host.Do(func() error { return end.configure() }))
+		must(t, end.Host.Do(func() error { return end.configure() }))
 	}
 	for _, end := range []End{a, b} {
-		end.Host.must(end.Host.Do(func() error { return end.awaitReady(t.Context()) }))
+		must(t, end.Host.Do(func() error { return end.awaitReady(t.Context()) }))
 	}
 }
 
@@ -175,9 +175,9 @@ func setUp(dev string) error {
 }
 
 // Route sends packets for a network by way of a neighbour.
-func (h *Host) Route(network, gateway string) {
-	h.t.Helper()
-	h.must(h.Do(func() error {
+func (h *Host) Route(t testing.TB, network, gateway string) {
+	t.Helper()
+	must(t, h.Do(func() error {
 		_, dst, err := net.ParseCIDR(network)
 		if err != nil {
 			return err
@@ -187,22 +187,41 @@ func (h *Host) Route(network, gateway string) {
 }
 
 // Sysctl sets a kernel setting of the host, "net.ipv4.ip_forward".
-func (h *Host) Sysctl(name, value string) {
-	h.t.Helper()
-	h.must(h.Do(func() error {
+func (h *Host) Sysctl(t testing.TB, name, value string) {
+	t.Helper()
+	must(t, h.Do(func() error {
 		return os.WriteFile(filepath.Join("/proc/sys", strings.ReplaceAll(name, ".", "/")), []byte(value), 0o644)
 	}))
 }
 
 // Filter loads a ruleset of nft into the host.
-func (h *Host) Filter(rules string) {
-	h.t.Helper()
-	h.must(h.Do(func() error {
-		cmd := exec.Command("nft", "-f", "-")
+func (h *Host) Filter(t testing.TB, rules string) {
+	t.Helper()
+	must(t, h.Do(func() error {
+		cmd := exec.CommandContext(t.Context(), "nft", "-f", "-")
 		cmd.Stdin = strings.NewReader(rules)
 		if out, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("nft: %w: %s", err, bytes.TrimSpace(out))
+			return fmt.Errorf("nft: %w: %s in\n%s", err, bytes.TrimSpace(out), rules)
 		}
 		return nil
 	}))
+}
+
+// Bottleneck is host a, a router m and host b: MTU 9000 at both ends and towards a, 4074
+// from the router to b. The addresses are 10.7.1.1, 10.7.1.254, 10.7.2.254 and 10.7.2.1, and
+// likewise fd07:1::1, fd07:1::fe, fd07:2::fe and fd07:2::1.
+func Bottleneck(t testing.TB) (a, m, b *Host) {
+	t.Helper()
+	a, m, b = New(t), New(t), New(t)
+	Join(t, End{Host: a, Dev: "up", MTU: 9000, Addr: []string{"10.7.1.1/24", "fd07:1::1/64"}},
+		End{Host: m, Dev: "left", MTU: 9000, Addr: []string{"10.7.1.254/24", "fd07:1::fe/64"}})
+	Join(t, End{Host: m, Dev: "right", MTU: 4074, Addr: []string{"10.7.2.254/24", "fd07:2::fe/64"}},
+		End{Host: b, Dev: "up", MTU: 9000, Addr: []string{"10.7.2.1/24", "fd07:2::1/64"}})
+	m.Sysctl(t, "net.ipv4.ip_forward", "1")
+	m.Sysctl(t, "net.ipv6.conf.all.forwarding", "1")
+	a.Route(t, "10.7.2.0/24", "10.7.1.254")
+	a.Route(t, "fd07:2::/64", "fd07:1::fe")
+	b.Route(t, "10.7.1.0/24", "10.7.2.254")
+	b.Route(t, "fd07:1::/64", "fd07:2::fe")
+	return a, m, b
 }
