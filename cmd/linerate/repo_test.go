@@ -29,6 +29,7 @@ var imports = []struct {
 	{"probes/host", []string{"probes", "probes/cpu", "probes/memory", "probes/nic", "probes/netstack", "probes/pressure", "probes/sysctl", "probes/firewall",
 		"probes/disk", "probes/pathmtu", "probes/pathrtt", "probes/internal/kfs", "github.com/shirou/gopsutil/v3!"}},
 	{"probes/host/hosttest", []string{"probes", "probes/internal/..."}},
+	{"probes/nstest", []string{"golang.org/x/sys!", "github.com/vishvananda/netlink!"}},
 	{"engine", []string{"probes"}},
 	{"engine/unit", nil},
 	{"engine/internal/wire", nil},
@@ -49,7 +50,7 @@ var imports = []struct {
 	{"cmd/linerate/internal/guard", []string{"golang.org/x/sys!"}},
 	{"cmd/linerate/internal/keyboard", []string{"golang.org/x/sys!"}},
 	{"cmd/linerate/internal/ptytest", []string{"golang.org/x/sys!"}},
-	{"cmd/linerate/internal/lab", []string{"golang.org/x/sys!", "github.com/vishvananda/netlink!", "github.com/vishvananda/netns!"}},
+	{"cmd/linerate/internal/lab", []string{"probes/nstest", "golang.org/x/sys!", "github.com/vishvananda/netlink!", "github.com/vishvananda/netns!"}},
 }
 
 // noun is what a package that reads one noun from the system may import: never another
@@ -60,7 +61,7 @@ var noun = []string{"probes", "probes/internal/...", "github.com/shirou/gopsutil
 var linuxOnly = []string{"github.com/vishvananda/netlink", "github.com/google/renameio"}
 
 // forTests is imported by tests only.
-var forTests = []string{"probes/host/hosttest", "probes/internal/nstest", "engine/report/reporttest", "engine/session/sessiontest", "cmd/linerate/internal/ptytest", "cmd/linerate/internal/lab"}
+var forTests = []string{"probes/host/hosttest", "probes/nstest", "engine/report/reporttest", "engine/session/sessiontest", "cmd/linerate/internal/ptytest", "cmd/linerate/internal/lab"}
 
 func TestImports(t *testing.T) {
 	for dir, files := range sources(t) {
