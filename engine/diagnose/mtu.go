@@ -26,17 +26,33 @@ const (
 	timestampOption = 12
 )
 
+// sweep is what probing one direction of the path has shown.
+type sweep struct {
+	fits     probes.Reading[int] // largest packet that passes
+	hole     bool                // larger ones vanish without a word
+	reported probes.Reading[int] // limit that a router named
+	rough    bool                // time ran out: somewhat larger ones may pass too
+}
+
+// swept is that of a direction, whichever end has swept it: each can only its own way out.
+func (e *Evidence) swept(dir engine.Direction) sweep {
+	m := &e.Path.MTU
+	fits, hole, tooBig, reported := m.Out, m.BlackHole, m.TooBig, m.Reported
+	if e.Sender(dir) == engine.Far {
+		fits, hole, tooBig, reported = m.In, m.InBlackHole, m.InTooBig, m.InReported
+	}
+	rough := tooBig.Status == probes.Failed || tooBig.Known() && tooBig.Value > fits.Value+1
+	return sweep{fits, hole, reported, rough}
+}
+
 // largestPacket is the largest packet that the path is known to carry in a direction. A
 // path that loses packets may fool a sweep; what TCP gets through it knows better.
 func (e *Evidence) largestPacket(dir engine.Direction) probes.Reading[int] {
-	swept := e.Path.MTU.In
-	if e.Sender(dir) == engine.Local {
-		swept = e.Path.MTU.Out
-	}
-	if sent := e.packetSize(dir); swept.Known() && sent.Known() && sent.Value > swept.Value && e.carries(dir) {
+	fits := e.swept(dir).fits
+	if sent := e.packetSize(dir); fits.Known() && sent.Known() && sent.Value > fits.Value && e.carries(dir) {
 		return sent
 	}
-	return swept
+	return fits
 }
 
 // carries reports whether full packets were acknowledged in the window.
@@ -78,19 +94,20 @@ const stamped = 1
 func blackHole(e *Evidence, dir engine.Direction) ruling {
 	side := e.Sender(dir)
 	mtu, fits := e.mtu(side), e.largestPacket(dir)
-	size, swept := fits.Get()
+	size, known := fits.Get()
+	way := e.swept(dir)
 	// A limit that a router has named is no black hole: TCP heeds it.
-	vanish := swept && mtu.Known() && size < mtu.Value && (e.Path.MTU.BlackHole || !e.Path.MTU.Reported.Known())
+	vanish := known && mtu.Known() && size < mtu.Value && (way.hole || !way.reported.Known())
 	if e.Test.Idle {
 		switch {
-		case !swept:
+		case !known:
 			return unseen("path MTU: " + fits.Why())
 		case !mtu.Known():
 			return e.notSeen(side, "MTU", mtu.Why())
-		case vanish && e.Path.MTU.BlackHole:
+		case vanish && way.hole:
 			return holds(e.holeFinding(dir, side, size, mtu.Value))
 		}
-		return no(fmt.Sprintf("packets of %d bytes pass", size))
+		return no(fmt.Sprintf("packets of %d bytes pass in %s", size, dir))
 	}
 	if v := e.foundByProbing(dir, side); v.state == Holds {
 		return v
@@ -99,8 +116,8 @@ func blackHole(e *Evidence, dir engine.Direction) ruling {
 	switch {
 	case stuck.state != Holds:
 		return stuck
-	case swept && !vanish:
-		return no(fmt.Sprintf("packets of %d bytes pass", size))
+	case known && !vanish:
+		return no(fmt.Sprintf("packets of %d bytes pass in %s", size, dir))
 	case vanish:
 		f := e.holeFinding(dir, side, size, mtu.Value)
 		f.Evidence = append(f.Evidence, stuck.finding.Evidence...)
@@ -199,13 +216,19 @@ func (e *Evidence) foundByProbing(dir engine.Direction, side engine.Side) ruling
 	if !ok || len(streams) == 0 || !streams[0].Info.Known() || e.Test.Spec.MSS > 0 {
 		return no("segments are not known to have shrunk")
 	}
+	if still, ok := e.flow(dir).Idle.Get(); ok && still >= stuckFor {
+		return no("nothing moves")
+	}
 	w := &streams[0]
 	packet, route := int(w.Now.SndMSS)+e.headers(w), int(w.Now.PMTU)
 	if mtu, ok := e.mtu(side).Get(); ok {
 		route = max(route, mtu)
 	}
+	if takes, ok := e.mtu(e.Receiver(dir)).Get(); ok && takes < route && !uneven(packet, takes) {
+		return no("the other end's interface takes no larger ones") // and has said so when the connection began
+	}
 	probed := sum(e.tcp(side, "TcpExt.TCPMTUPSuccess"), e.tcp(side, "TcpExt.TCPMTUPFail"))
-	hole := e.Path.MTU.BlackHole && e.largestPacket(dir).Known() && e.largestPacket(dir).Value < route
+	hole := e.swept(dir).hole && e.largestPacket(dir).Known() && e.largestPacket(dir).Value < route
 	if w.Now.SndMSS == 0 || float64(packet) >= (1-unevenMTU)*float64(route) || probed.Value <= 0 && !hole {
 		return no("segments are not known to have shrunk")
 	}
@@ -237,16 +260,16 @@ func mixedMTU(e *Evidence, dir engine.Direction) ruling {
 	mine, other := e.packetSize(dir), e.packetSize(engine.Download-dir)
 	mtu, known := e.mtu(side).Get()
 	pieces := sum(e.tcp(side, "Ip.FragFails"), e.tcp(e.Receiver(dir), "Ip.ReasmFails"))
-	out, in := e.Path.MTU.Out, e.Path.MTU.In
+	narrow := e.narrowWay()
 	switch {
 	case mine.Known() && other.Known() && uneven(mine.Value, other.Value):
 		f.Text = fmt.Sprintf("Packets of %d bytes one way and %d the other: jumbo frames work in one direction only.", max(mine.Value, other.Value), min(mine.Value, other.Value))
 		f.Evidence = e.from(dir, e.socket(dir, "packet "+dir.String(), float64(mine.Value), "B", side),
 			e.socket(dir, "packet the other way", float64(other.Value), "B", e.Receiver(dir)))
-	case out.Known() && in.Known() && uneven(out.Value, in.Value):
-		f.Text = fmt.Sprintf("The path carries packets of %d bytes out and %d back.", out.Value, in.Value)
-		f.Evidence = e.from(dir, engine.Evidence{Name: "largest packet out", Value: float64(out.Value), Unit: "B", Side: engine.Path},
-			engine.Evidence{Name: "largest packet back", Value: float64(in.Value), Unit: "B", Side: engine.Path})
+	case narrow.Known() && narrow.Value.text != "":
+		f.Text = narrow.Value.text
+		f.Evidence = e.from(dir, engine.Evidence{Name: "largest packet out", Value: float64(narrow.Value.out), Unit: "B", Side: engine.Path},
+			engine.Evidence{Name: "largest packet back", Value: float64(narrow.Value.back), Unit: "B", Side: engine.Path})
 	case mine.Known() && known && mine.Value < mtu && uneven(mine.Value, mtu):
 		f.Confidence = engine.Likely
 		f.Text = fmt.Sprintf("The %sinterface allows packets of %d bytes, but TCP uses %d: the other end or the path has a smaller MTU.", e.where(side), mtu, mine.Value)
@@ -255,7 +278,7 @@ func mixedMTU(e *Evidence, dir engine.Direction) ruling {
 		f.Confidence = engine.Likely
 		f.Text = fmt.Sprintf("Packets have to be cut up and that fails (%s times): MTUs differ on this path.", unit.Count(pieces.Value))
 		f.Evidence = e.from(dir, e.vital("fragments failed", pieces.Value, "", side))
-	case !mine.Known() && !(out.Known() && in.Known()):
+	case !mine.Known() && !narrow.Known():
 		return e.notSeen(side, "segment size", mine.Why())
 	case !known && !other.Known():
 		return e.notSeen(side, "MTU", e.mtu(side).Why())
@@ -263,6 +286,42 @@ func mixedMTU(e *Evidence, dir engine.Direction) ruling {
 		return no("packets are as large as the interface allows")
 	}
 	return holds(f)
+}
+
+// ways are the largest packets that pass each way, and what is wrong with that; "" nothing.
+type ways struct {
+	out, back int
+	text      string
+}
+
+// narrowWay compares the two directions of the path as sweeps have shown them.
+func (e *Evidence) narrowWay() probes.Reading[ways] {
+	there := engine.Upload
+	if e.Sender(there) == engine.Far {
+		there = engine.Download
+	}
+	here := engine.Download - there
+	out, back := e.largestPacket(there), e.largestPacket(here)
+	switch {
+	case !out.Known():
+		return probes.Unknown[ways](out.Status, out.Why())
+	case !back.Known():
+		return probes.Unknown[ways](back.Status, back.Why())
+	}
+	w := ways{out: out.Value, back: back.Value}
+	less, name := e.swept(there), "out"
+	if w.back < w.out {
+		less, name = e.swept(here), "back"
+	}
+	if !uneven(w.out, w.back) || less.rough {
+		return probes.Got(w)
+	}
+	w.text = fmt.Sprintf("The path carries packets of %d bytes out and %d back", w.out, w.back)
+	if less.hole {
+		w.text += fmt.Sprintf("; larger ones vanish on the way %s", name)
+	}
+	w.text += "."
+	return probes.Got(w)
 }
 
 // packetSize is the size of a direction's full packets.

@@ -42,6 +42,17 @@ func swept(out int, hole bool) func(*Evidence) {
 	}
 }
 
+// sweptBack is what the far end has found of the way back.
+func sweptBack(in int, hole bool) func(*Evidence) {
+	return func(e *Evidence) {
+		m := &e.Path.MTU
+		m.In, m.InBlackHole, m.InTooBig = probes.Got(in), hole, probes.Unknown[int](probes.Absent, "all sizes pass")
+		if hole {
+			m.InTooBig = probes.Got(in + 1)
+		}
+	}
+}
+
 func stuckFlow(dir engine.Direction, d time.Duration) func(*Evidence) {
 	return func(e *Evidence) {
 		e.Flows[dir].Rate, e.Flows[dir].Idle = probes.Got(0.0), probes.Got(d)
@@ -61,6 +72,10 @@ func segment(mss, pmtu uint32) func(*StreamWindow) {
 
 func pathRows() []row {
 	hole := []func(*Evidence){mtu(local, 9000), stuckFlow(up, 8*time.Second), sender(up, waiting(8948))}
+	holeBack := []func(*Evidence){quietFar, direction(down), mtu(local, 9000), mtu(farEnd, 9000), stuckFlow(down, 8*time.Second), sender(down, waiting(8948))}
+	noWayBack := func(e *Evidence) {
+		e.Path.MTU.In = probes.Unknown[int](probes.Absent, "only a linerate server can tell the way back")
+	}
 	twoWays := func(mtuBytes int, there, back float64, edits ...func(*Evidence)) Evidence {
 		all := []func(*Evidence){quietFar, direction(engine.Both), mtu(local, mtuBytes), mtu(farEnd, mtuBytes), swept(mtuBytes, false),
 			rateOf(up, back), rateOf(down, there), func(e *Evidence) { e.Path.MTU.In = probes.Got(mtuBytes) }}
@@ -137,12 +152,27 @@ func pathRows() []row {
 		{BlackHole, "MTU unknown", base(stuckFlow(up, 8*time.Second), sender(up, waiting(8948)), step(1, down, 9.5*gig, 0)), up, Unseen, "MTU"},
 		{BlackHole, "TCP_INFO and sweep unknown", base(mtu(local, 9000), stuckFlow(up, 8*time.Second)), up, Unseen, "TCP_INFO"},
 		{BlackHole, "TCP has found it by probing", base(quietFar, mtu(local, 9000), rateOf(up, 2.42*gig), sender(up, segment(4019, 9000)), tcp(local, probes.Counters{"TcpExt.TCPMTUPSuccess": 5, "TcpExt.TCPMTUPFail": 6})), up, Holds, "sends segments of 4019"},
+		{BlackHole, "the other end asked for small segments", base(quietFar, mtu(local, 9000), rateOf(up, 2.42*gig), sender(up, segment(1448, 9000)), swept(1504, true)), up, RuledOut, "payload moves"},
+		{BlackHole, "segments shrunk, and nothing moves", base(quietFar, mtu(local, 9000), mtu(farEnd, 9000), stuckFlow(up, 8*time.Second), sender(up, windows(waiting(1448), func(w *StreamWindow) { w.Now.PMTU = 9000 })), swept(4074, true)), up, Holds, "The path drops packets above 4074 bytes in upload"},
 		{BlackHole, "without traffic", base(idleTest, mtu(local, 9000), swept(4074, true)), up, Holds, "above 4074 bytes"},
 		{BlackHole, "without traffic, all passes", base(idleTest, mtu(local, 9000), swept(9000, false)), up, RuledOut, "pass"},
+		{BlackHole, "download, swept by the far end", base(append(holeBack, sweptBack(4074, true))...), down, Holds, "The path drops packets above 4074 bytes in download (host MTU 9000)."},
+		{BlackHole, "download, the way out swallows", base(append(holeBack, sweptBack(9000, false), swept(4074, true))...), down, RuledOut, "packets of 9000 bytes pass in download"},
+		{BlackHole, "download, a router there said so", base(append(holeBack, sweptBack(4074, false), func(e *Evidence) { e.Path.MTU.InReported = probes.Got(4074) })...), down, RuledOut, "packets of 4074 bytes pass"},
+		{BlackHole, "download, a router here said so", base(append(holeBack, sweptBack(4074, true), func(e *Evidence) { e.Path.MTU.Reported = probes.Got(1500) })...), down, Holds, "above 4074 bytes in download"},
+		{BlackHole, "download, the far end does not tell", base(append(holeBack, noWayBack, again(down, func(w *StreamWindow) { w.Now.BytesAcked = 1 << 30 }))...), down, Unseen, "only a linerate server"},
+		{BlackHole, "download, TCP there has found it by probing", base(quietFar, direction(down), mtu(farEnd, 9000), rateOf(down, 2.42*gig), sender(down, segment(4019, 9000)), sweptBack(4074, true)), down, Holds, "above about 4074 bytes in download"},
+		{BlackHole, "download, without traffic", base(idleTest, mtu(farEnd, 9000), sweptBack(4074, true)), down, Holds, "above 4074 bytes in download"},
 		{BlackHole, "without traffic, not swept", base(idleTest, mtu(local, 9000)), up, Unseen, "path MTU"},
 
 		{MixedMTU, "jumbo one way", base(direction(engine.Both), mtu(local, 9000), sender(up, segment(8948, 9000)), sender(down, segment(1448, 1500))), up, Holds, "Packets of 9000 bytes one way and 1500 the other"},
 		{MixedMTU, "path differs by direction", base(mtu(local, 9000), swept(9000, false), func(e *Evidence) { e.Path.MTU.In = probes.Got(1500) }), up, Holds, "9000 bytes out and 1500 back"},
+		{MixedMTU, "larger ones vanish on the way back", base(mtu(local, 9000), swept(9000, false), sweptBack(4074, true)), up, Holds, "9000 bytes out and 4074 back; larger ones vanish on the way back."},
+		{MixedMTU, "larger ones vanish on the way out", base(mtu(local, 9000), swept(4074, true), sweptBack(9000, false)), down, Holds, "4074 bytes out and 9000 back; larger ones vanish on the way out."},
+		{MixedMTU, "time ran out", base(mtu(local, 9000), swept(9000, false), sweptBack(576, true), sender(up, segment(8948, 9000)), func(e *Evidence) { e.Path.MTU.InTooBig = probes.Got(9000) }), up, RuledOut, "as large as"},
+		{MixedMTU, "TCP carries more than the sweep", base(quietFar, direction(down), mtu(farEnd, 9000), swept(9000, false), sweptBack(8000, true), sender(down, windows(segment(8948, 9000), func(w *StreamWindow) {
+			w.Before.SndMSS, w.Before.BytesAcked, w.Now.BytesAcked = 8948, 0, 20*8948
+		}))), down, RuledOut, "as large as"},
 		{MixedMTU, "smaller than the interface", base(mtu(local, 9000), sender(up, segment(1448, 1500))), up, Holds, "allows packets of 9000 bytes, but TCP uses 1500"},
 		{MixedMTU, "fragments fail", base(mtu(local, 1500), sender(up, segment(1448, 1500)), tcp(local, probes.Counters{"Ip.FragFails": 3})), up, Holds, "3 times"},
 		{MixedMTU, "an ordinary line", base(mtu(local, 1500), sender(up, segment(1400, 1452))), up, RuledOut, "as large as"},
@@ -161,6 +191,8 @@ func pathRows() []row {
 		{LargeFramesLost, "a sweep fooled by losses", twoWays(9000, 978e6, 2.27e6, alone(up, 980e6), swept(8999, true), sender(up, windows(segment(8948, 9000), func(w *StreamWindow) {
 			w.Before.SndMSS, w.Before.BytesAcked, w.Now.BytesAcked = 8948, 0, 20*8948
 		}))), up, Holds, "MTU 9000 itself passes"},
+		{LargeFramesLost, "download", twoWays(9000, 2.27e6, 978e6, alone(down, 980e6)), down, Holds, "MTU 9000 itself passes"},
+		{LargeFramesLost, "download, black hole", twoWays(9000, 2.27e6, 978e6, alone(down, 980e6), sweptBack(4074, true)), down, RuledOut, "one by one"},
 		{LargeFramesLost, "too little to tell", twoWays(9000, 978e6, 2.27e6, alone(up, 980e6), swept(8999, true), sender(up, windows(segment(8948, 9000), func(w *StreamWindow) {
 			w.Before.SndMSS, w.Before.BytesAcked, w.Now.BytesAcked = 8948, 0, 19*8948
 		}))), up, RuledOut, "one by one"},
