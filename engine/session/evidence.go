@@ -50,7 +50,7 @@ func (c *conductor) evidence(now time.Time) diagnose.Evidence {
 			LinkBps:   c.cfg.LinkBps,
 		},
 		Path: diagnose.Path{
-			Ceiling: c.roof, MTU: c.path.mtu, RTT: c.path.trip(),
+			Ceiling: c.roof, MTU: c.path.sizes(), RTT: c.path.trip(),
 			Dest: c.peer.Addr.Addr(), Source: c.sight.route.Value.Source, Gateway: c.sight.gateway,
 			Listener: probes.Unknown[string](probes.NotRead, "not looked up"),
 		},
@@ -77,11 +77,8 @@ func (c *conductor) ends(now time.Time, why string) [2]diagnose.End {
 	load := c.step.recent.Load()
 	age := now.Sub(load.At)
 	here := load
-	far := diagnose.UnknownEnd(why)
 	began := c.begin.Add(c.step.seg.Start)
-	if why == "" {
-		far = c.step.far.end(began, now)
-	}
+	far := c.step.far.end(why, began, now)
 	if c.peer.Loopback {
 		client, server := diagnose.Split(load, c.step.meter.scratch)
 		here = client

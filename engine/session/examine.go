@@ -153,10 +153,9 @@ func (x *examiner) probe(ctx context.Context) {
 		x.mtu = x.Path.MTU(ctx, x.dest)
 		return
 	}
-	size := probes.Unknown[int](probes.Absent, why)
-	x.mtu = probes.PathMTU{Out: size, In: size, TooBig: size, Reported: size, TCP: size}
+	x.mtu = probes.NoPathMTU(probes.Absent, why)
 	trip := probes.Unknown[time.Duration](probes.Absent, why)
-	x.rtt = probes.PathRTT{Idle: trip, Loaded: trip, Hops: size}
+	x.rtt = probes.PathRTT{Idle: trip, Loaded: trip, Hops: probes.Unknown[int](probes.Absent, why)}
 }
 
 // watch reads counters and loads twice.

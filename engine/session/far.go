@@ -48,6 +48,9 @@ func (c *conductor) hearFar() {
 	if now.Seq != before.Seq {
 		c.hearSample(f, before)
 	}
+	if c.path.hear(&now, c.step.info.Control.Local.Addr()) {
+		c.changed = true
+	}
 	if now.Ended != before.Ended {
 		c.event("the far end tells no more about itself: %s", now.Ended)
 	}
@@ -95,14 +98,24 @@ func (f *farSight) flow(near *diagnose.Flow, now time.Time, dir engine.Direction
 	}
 }
 
-// end is the far computer as it has told of itself.
-func (f *farSight) end(began, now time.Time) diagnose.End {
-	why := "the far end does not tell"
-	e := diagnose.UnknownEnd(why)
-	load := f.recent.Load()
-	busy := diagnose.NewEnd(load, engine.Server, now.Sub(load.At))
-	e.Cores, e.Threads, e.Process, e.Window, e.Age = busy.Cores, busy.Threads, busy.Process, busy.Window, busy.Age
-
+// end is the far computer as it has told of itself. stale is why its samples count for
+// nothing; "" when they do. Its facts hardly change, so they count even then: where nothing
+// moves there are no samples.
+func (f *farSight) end(stale string, began, now time.Time) diagnose.End {
+	if stale != "" && (!f.known || f.Ended != "") {
+		return diagnose.UnknownEnd(stale)
+	}
+	e := diagnose.UnknownEnd(stale)
+	if stale == "" {
+		e = diagnose.UnknownEnd("the far end does not tell")
+		load := f.recent.Load()
+		busy := diagnose.NewEnd(load, engine.Server, now.Sub(load.At))
+		e.Cores, e.Threads, e.Process, e.Window, e.Age = busy.Cores, busy.Threads, busy.Process, busy.Window, busy.Age
+		e.Others = busy.Others
+		if v, age := f.vitals.recent(began, now); v.Window > 0 {
+			e.Vitals, e.VitalsAge = v, age
+		}
+	}
 	e.Host, e.FactsAge = probes.Got(f.Host), now.Sub(f.FactsAt)
 	e.NIC = probes.Unknown[probes.NIC](f.Route.Status, f.Route.Why())
 	if route, ok := f.Route.Get(); ok {
@@ -112,9 +125,6 @@ func (f *farSight) end(began, now time.Time) diagnose.End {
 		e.Adapter = adapter
 	}
 	e.Settings, e.Firewall = f.Settings, f.Firewall
-	if v, age := f.vitals.recent(began, now); v.Window > 0 {
-		e.Vitals, e.VitalsAge = v, age
-	}
 	return e
 }
 

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"fmt"
 	"net/netip"
 	"slices"
 	"time"
@@ -19,9 +20,11 @@ const (
 
 // path is what probing the way to the server has shown.
 type path struct {
-	busy    bool // a probe is on its way
-	mtu     probes.PathMTU
+	busy    bool           // a probe is on its way
+	mtu     probes.PathMTU // of the way out
 	mtuDone bool
+	told    probes.PathMTU // what the far end has found of the way back; zero while it has not told
+	back    probes.PathMTU // what that says of this end
 	idle    probes.Reading[time.Duration]
 	hops    probes.Reading[int]
 	why     string          // why the last probe under load has no answer
@@ -39,11 +42,15 @@ type probed struct {
 
 // newPath begins with what the handshake has told, before payload flowed.
 func newPath(info engine.TestInfo) path {
-	later := probes.Unknown[int](probes.NotRead, "not probed yet")
+	const later = "not probed yet"
 	p := path{
 		idle: probes.Unknown[time.Duration](probes.Absent, "the handshake was not timed"),
-		mtu:  probes.PathMTU{Out: later, In: later, TooBig: later, Reported: later, TCP: later},
-		hops: later,
+		mtu:  probes.NoPathMTU(probes.NotRead, later),
+		back: probes.NoPathMTU(probes.Absent, "only a linerate server can tell the way back"),
+		hops: probes.Unknown[int](probes.NotRead, later),
+	}
+	if info.Linerate {
+		p.back = probes.NoPathMTU(probes.NotRead, farWhy(true))
 	}
 	if info.IdleRTT > 0 {
 		p.idle = probes.Got(info.IdleRTT)
@@ -98,7 +105,7 @@ func (c *conductor) onProbed(got probed) {
 	switch {
 	case got.mtu != nil:
 		p.mtu, p.mtuDone = *got.mtu, true
-		c.swept(*got.mtu)
+		c.swept()
 	case c.stage == flowing: // else the answer is not one under load
 		p.hops = got.rtt.Hops
 		d, ok := got.rtt.Idle.Get()
@@ -115,6 +122,28 @@ func (c *conductor) onProbed(got probed) {
 		}
 	}
 }
+
+// hear takes what the far end has found of the way back, and reports whether it is news.
+// here is this computer's address.
+func (p *path) hear(f *engine.FarEnd, here netip.Addr) bool {
+	far := f.PathMTU
+	if far == p.told || far == (probes.PathMTU{}) { // what an earlier test brought stays
+		return false
+	}
+	p.told, p.back = far, far
+	limited := far.TooBig.Known() || far.Reported.Known()
+	switch {
+	case !far.Out.Known():
+		p.back = probes.NoPathMTU(far.Out.Status, "far end: "+far.Out.Why())
+	case f.Probed.IsValid() && f.Probed != here.Unmap().WithZone("") && !limited:
+		// A limit before it is one of the path, but what comes behind it was not probed.
+		p.back = probes.NoPathMTU(probes.Absent, fmt.Sprintf("the far end's probes end at %s, before this computer", f.Probed))
+	}
+	return true
+}
+
+// sizes are the largest packets that pass each way.
+func (p *path) sizes() probes.PathMTU { return p.mtu.WithBack(p.back) }
 
 // trip is the round trip without load and under it.
 func (p *path) trip() probes.PathRTT {

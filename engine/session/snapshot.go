@@ -40,7 +40,7 @@ func (c *conductor) publish(now time.Time) *engine.Snapshot {
 		Host:     c.sight.host,
 		Route:    c.sight.route,
 		PathRTT:  c.path.trip(),
-		PathMTU:  c.path.mtu,
+		PathMTU:  c.path.sizes(),
 		Load:     c.sight.load,
 		Verdicts: c.verdicts,
 		Best:     c.search.Best,

@@ -1,6 +1,7 @@
 package sessiontest
 
 import (
+	"net/netip"
 	"time"
 
 	"linerate/engine"
@@ -17,10 +18,21 @@ type FarEnd struct {
 	Delay  time.Duration // between a sample and its arrival
 	Every  time.Duration // between samples; 0: 500 ms
 	EndsAt time.Duration // the age of the test from which on it makes no sense; 0: never
+	Silent time.Duration // the age from which on no sample comes; 0: never
 	Brief  bool          // its sockets are told briefly: no TCP_INFO
 
 	// Load is how busy its cores and the threads of the streams are; nil: not told.
 	Load func(age time.Duration) ([]probes.CoreLoad, []probes.ThreadLoad)
+	// Others are the busiest programs of its computer that are no test's; nil: not told.
+	Others func(age time.Duration) []probes.ThreadLoad
+	// Kind is that of its interface: "wireguard"; "" unknown. MTU is its MTU; 0: 1500.
+	Kind string
+	MTU  int
+	// PathMTU is what it finds of the path to the client when the test has run for PathAt,
+	// and Probed the address it probes; the zero value: it tells nothing.
+	PathMTU probes.PathMTU
+	PathAt  time.Duration
+	Probed  netip.Addr
 	// Vitals are its counters since the begin of the test; nil: not told.
 	Vitals func(age time.Duration) probes.Vitals
 }
@@ -38,7 +50,7 @@ func (t *Test) Far() (engine.FarEnd, bool) {
 	far := engine.FarEnd{
 		Agent:   t.server.Agent,
 		Host:    probes.Host{Name: probes.Got(f.Host), OS: "linux", CPU: probes.CPU{Cores: 4}},
-		Route:   probes.Got(probes.Route{NIC: probes.Got(probes.NIC{Name: f.NIC, MTU: probes.Got(1500)})}),
+		Route:   probes.Got(probes.Route{NIC: probes.Got(f.nic())}),
 		Adapter: probes.Got(probes.Adapter{Device: f.NIC}),
 		FactsAt: t.info.Start,
 		Load:    Plain{}.Load(),
@@ -46,6 +58,9 @@ func (t *Test) Far() (engine.FarEnd, bool) {
 	age := now.Sub(t.info.Start)
 	if f.EndsAt > 0 && age >= f.EndsAt {
 		age, far.Ended = f.EndsAt, "a sample without sense"
+	}
+	if f.Silent > 0 {
+		age = min(age, f.Silent)
 	}
 	every := f.Every
 	if every == 0 {
@@ -60,6 +75,17 @@ func (t *Test) Far() (engine.FarEnd, bool) {
 	return far, true
 }
 
+func (f *FarEnd) nic() probes.NIC {
+	n := probes.NIC{Name: f.NIC, MTU: probes.Got(1500)}
+	if f.MTU > 0 {
+		n.MTU = probes.Got(f.MTU)
+	}
+	if f.Kind != "" {
+		n.Kind = probes.Got(f.Kind)
+	}
+	return n
+}
+
 // sampleFar is the sample that was taken when the test had run for age.
 func (t *Test) sampleFar(far *engine.FarEnd, f *FarEnd, age time.Duration) {
 	far.Sampled = t.info.Start.Add(age)
@@ -69,7 +95,14 @@ func (t *Test) sampleFar(far *engine.FarEnd, f *FarEnd, age time.Duration) {
 		far.Load = probes.Load{
 			At: far.Sampled, Window: farEvery, Cores: probes.Got(cores), Threads: probes.Got(threads),
 			Process: probes.Got(probes.ThreadLoad{System: 0.5}),
+			Others:  probes.Unknown[[]probes.ThreadLoad](probes.Absent, "the far end does not tell"),
 		}
+	}
+	if f.Others != nil {
+		far.Load.Others = probes.Got(f.Others(age))
+	}
+	if age >= f.PathAt {
+		far.PathMTU, far.Probed = f.PathMTU, f.Probed
 	}
 	if f.Vitals != nil {
 		far.Vitals = f.Vitals(age)
