@@ -41,7 +41,7 @@ func (a *app) serve(cmd *cobra.Command, o *options, args []string) error {
 	source := host.New()
 	defer source.Close()
 	server := &iperf.Server{
-		MaxTests: o.max, OneOff: o.oneOff, Affinity: spec.Affinity, Host: source, Agent: agent(),
+		MaxTests: o.max, OneOff: o.oneOff, Affinity: spec.Affinity, Host: source, Path: source, Agent: agent(),
 		Interval: spec.Interval, RcvTimeout: spec.RcvTimeout, SndTimeout: spec.SndTimeout,
 	}
 	ctx, cancel := context.WithCancel(cmd.Context())

@@ -92,6 +92,11 @@ var pathTrials = []trial{
 		flags: "-t 8", want: "R43", side: "path", says: []string{"above 4074 bytes", "9000"}, never: []string{"R44b", "X04"},
 	},
 	{
+		name:  "black hole, download",
+		build: relayed(9000, lab.Way{Delay: far / 4}, lab.Way{Delay: far / 4, MaxPacket: 4074}),
+		flags: "-t 8 -R", want: "R43", side: "path", says: []string{"above 4074 bytes", "in download", "9000"}, never: []string{"R44b", "X04"},
+	},
+	{
 		name:  "black hole at a router that is not allowed to tell",
 		build: mutedRouter,
 		flags: "-t 8", want: "R43", side: "path", says: []string{"above 4074 bytes", "9000"}, never: []string{"R44b", "X04"},

@@ -67,7 +67,7 @@ func patient() engine.Examination {
 		Gateway: probes.Got(true),
 		RTT:     probes.PathRTT{Idle: probes.Got(40 * time.Millisecond), Hops: probes.Got(7)},
 		MTU: probes.PathMTU{Out: probes.Got(1400), TooBig: probes.Got(1401), BlackHole: true,
-			Reported: probes.Unknown[int](probes.Absent, "no router named a limit")},
+			Reported: probes.Unknown[int](probes.Absent, "no router named a limit"), In: probes.Unknown[int](probes.NotRead, "only a linerate server can tell the way back")},
 		Findings: []engine.Finding{
 			{
 				Code: "R02", Severity: engine.SeverityFault, Confidence: engine.Sure, Dir: engine.Both, Text: "Half duplex on enp1s0.7: one direction starves the other.",
@@ -107,7 +107,7 @@ const patientText = `linerate doctor: the way to nas.lan port 5201, without traf
               forwards for others
   path        10.0.0.2 from 10.0.0.1, this computer's gateway · round trip 40.0 ms ·
               7 routers on the way · packets of 1400 bytes pass · from 1401 on they vanish ·
-              470 kB in flight fill it
+              path MTU back – · 470 kB in flight fill it
 
 fault: Half duplex on enp1s0.7: one direction starves the other.
   R02, sure · half duplex
@@ -125,6 +125,7 @@ could not be read
   enp1s0.7 EEE: needs root
   wmem_max: no such setting in this namespace
   rules: listing rules needs CAP_NET_ADMIN
+  path MTU back: only a linerate server can tell the way back
 `
 
 func TestDoctor(t *testing.T) {
@@ -237,8 +238,8 @@ func TestDoctorJSON(t *testing.T) {
 	if doc.Interfaces[0].Ceiling.Value != 93.9e6 || doc.Computer.Value.Name.Value != "minipc" || doc.Target.RTT.Hops.Value != 7 {
 		t.Errorf("ceiling %+v, computer %+v, path %+v", doc.Interfaces[0].Ceiling, doc.Computer, doc.Target)
 	}
-	if want := (unreadJSON{"enp1s0.7", "EEE", probes.Denied, "needs root"}); len(doc.Unread) != 4 || doc.Unread[1] != want {
-		t.Errorf("unread %+v, want %+v second of four", doc.Unread, want)
+	if want := (unreadJSON{"enp1s0.7", "EEE", probes.Denied, "needs root"}); len(doc.Unread) != 5 || doc.Unread[1] != want {
+		t.Errorf("unread %+v, want %+v second of five", doc.Unread, want)
 	}
 
 	x.Target = ""

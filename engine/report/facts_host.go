@@ -163,6 +163,18 @@ func (f *facts) firewall(w probes.Firewall, table probes.Reading[probes.Conntrac
 	f.group("firewall", fact(f, "firewall", w.Kind, same), rules, tracking, router)
 }
 
+// sizes are what packets pass in one direction.
+func (f *facts) sizes(what, pass string, largest, tooBig, reported probes.Reading[int], hole bool) []string {
+	parts := []string{fact(f, what, largest, func(n int) string { return fmt.Sprintf("packets of %d bytes %s", n, pass) })}
+	if n, ok := tooBig.Get(); ok && hole {
+		parts = append(parts, fmt.Sprintf("from %d on they vanish", n))
+	}
+	if n, ok := reported.Get(); ok {
+		parts = append(parts, fmt.Sprintf("a router says %d", n))
+	}
+	return parts
+}
+
 func (f *facts) path(x *engine.Examination) {
 	f.subject = ""
 	where := plainAddr(x.Dest) + " from " + plainAddr(x.Source)
@@ -177,14 +189,10 @@ func (f *facts) path(x *engine.Examination) {
 			}
 			return plural(n, "router") + " on the way"
 		}),
-		fact(f, "path MTU", x.MTU.Out, func(n int) string { return fmt.Sprintf("packets of %d bytes pass", n) }),
 	}
-	if n, ok := x.MTU.TooBig.Get(); ok && x.MTU.BlackHole {
-		parts = append(parts, fmt.Sprintf("from %d on they vanish", n))
-	}
-	if n, ok := x.MTU.Reported.Get(); ok {
-		parts = append(parts, fmt.Sprintf("a router says %d", n))
-	}
+	m := &x.MTU
+	parts = append(parts, f.sizes("path MTU", "pass", m.Out, m.TooBig, m.Reported, m.BlackHole)...)
+	parts = append(parts, f.sizes("path MTU back", "pass back", m.In, m.InTooBig, m.InReported, m.InBlackHole)...)
 	if trip, ok := x.RTT.Idle.Get(); ok && len(x.Links) > 0 {
 		if ceiling, known := x.Links[0].Ceiling.Get(); known {
 			parts = append(parts, unit.Bytes(uint64(ceiling*trip.Seconds()/8))+" in flight fill it")

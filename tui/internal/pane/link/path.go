@@ -48,12 +48,23 @@ func sizes(s *engine.Snapshot) (string, style.Role) {
 	if s.Peer.Loopback || !s.Peer.Addr.IsValid() {
 		return "", style.Plain
 	}
-	m, role := &s.PathMTU, style.Plain
-	text := "out " + size(m.Out)
-	if out, ok := m.Out.Get(); ok && m.BlackHole {
-		text, role = "out "+strconv.Itoa(out)+", larger ones vanish: black hole !!", style.Fault
+	m := &s.PathMTU
+	out, swallows := passes(m.Out, m.BlackHole)
+	back, swallowsBack := passes(m.In, m.InBlackHole)
+	role := style.Plain
+	if swallows || swallowsBack {
+		role = style.Fault
 	}
-	return text + "  hops " + size(s.PathRTT.Hops) + "  back " + size(m.In), role
+	return "out " + out + "  hops " + size(s.PathRTT.Hops) + "  back " + back, role
+}
+
+// passes is the largest packet that passes one way, and whether larger ones vanish.
+func passes(largest probes.Reading[int], hole bool) (text string, swallows bool) {
+	text, swallows = size(largest), largest.Known() && hole
+	if swallows {
+		text += ", larger ones vanish: black hole !!"
+	}
+	return text, swallows
 }
 
 // meanRTT is the mean over the streams that send, or over all where none does.

@@ -57,9 +57,10 @@ func TestSizesWarnOfABlackHole(t *testing.T) {
 		want string
 		role style.Role
 	}{
-		"stock":      {reached(hops, probes.PathMTU{Out: probes.Got(1500), In: back}), "out 1500  hops 3  back – (only a linerate server can tell)", style.Plain},
-		"both ways":  {reached(hops, probes.PathMTU{Out: probes.Got(1500), In: probes.Got(1492)}), "out 1500  hops 3  back 1492", style.Plain},
-		"black hole": {reached(hops, probes.PathMTU{Out: probes.Got(4074), In: probes.Got(9000), BlackHole: true}), "out 4074, larger ones vanish: black hole !!  hops 3  back 9000", style.Fault},
+		"stock":                      {reached(hops, probes.PathMTU{Out: probes.Got(1500), In: back}), "out 1500  hops 3  back – (only a linerate server can tell)", style.Plain},
+		"both ways":                  {reached(hops, probes.PathMTU{Out: probes.Got(1500), In: probes.Got(1492)}), "out 1500  hops 3  back 1492", style.Plain},
+		"black hole":                 {reached(hops, probes.PathMTU{Out: probes.Got(4074), In: probes.Got(9000), BlackHole: true}), "out 4074, larger ones vanish: black hole !!  hops 3  back 9000", style.Fault},
+		"black hole on the way back": {reached(hops, probes.PathMTU{Out: probes.Got(9000), In: probes.Got(4074), InBlackHole: true}), "out 9000  hops 3  back 4074, larger ones vanish: black hole !!", style.Fault},
 		"not swept": {reached(probes.PathRTT{Hops: probes.Unknown[int](probes.Failed, "no answer")}, probes.PathMTU{Out: probes.Unknown[int](probes.Failed, "nothing came back"), In: back}),
 			"out – (nothing came back)  hops – (no answer)  back – (only a linerate server can tell)", style.Plain},
 		"no path": {&engine.Snapshot{}, "", style.Plain},
