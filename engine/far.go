@@ -20,6 +20,7 @@ type FarEnd struct {
 	Adapter  probes.Reading[probes.Adapter] // behind that interface
 	Settings probes.Settings                // those the far end could read; nil when it told none
 	Firewall probes.Firewall                // not read where the far end does not tell
+	Memory   probes.Reading[float64]        // peak bandwidth of its RAM, bits/s
 	FactsAt  time.Time                      // when the facts arrived, local clock
 
 	Seq     uint64    // number of the newest sample; 0 while there is none

@@ -80,7 +80,8 @@ func (f *files) readHost(ctx context.Context) {
 	h := wire.Hello{Host: asJSON(&host)}
 	if f.evidence != nil {
 		wall := f.evidence.Firewall(ctx)
-		h.Firewall = asJSON(&wall)
+		memory := f.evidence.Memory(ctx)
+		h.Firewall, h.Memory = asJSON(&wall), asJSON(&memory)
 		known := make(map[string]probes.Setting)
 		for name, s := range f.evidence.Settings(ctx) {
 			if s.Known() {
@@ -147,12 +148,16 @@ type facts struct {
 	adapter  probes.Reading[probes.Adapter]
 	settings probes.Settings
 	firewall probes.Firewall
+	memory   probes.Reading[float64]
 }
 
 // factsOf decodes a hello. An error means that the far end is not to be trusted.
 func factsOf(h wire.Hello) (x facts, err error) {
 	why := "the far end does not tell"
 	x.route, x.adapter = probes.Unknown[probes.Route](probes.Absent, why), probes.Unknown[probes.Adapter](probes.Absent, why)
+	if h.Memory == nil {
+		x.memory = probes.Unknown[float64](probes.Absent, why)
+	}
 	if h.Route != nil {
 		x.route.Status, x.route.Reason = probes.OK, ""
 	}
@@ -162,7 +167,7 @@ func factsOf(h wire.Hello) (x facts, err error) {
 	var settings map[string]probes.Setting
 	for _, err := range []error{
 		fromJSON(h.Host, &x.host), fromJSON(h.Route, &x.route.Value), fromJSON(h.Adapter, &x.adapter.Value),
-		fromJSON(h.Settings, &settings), fromJSON(h.Firewall, &x.firewall),
+		fromJSON(h.Settings, &settings), fromJSON(h.Firewall, &x.firewall), fromJSON(h.Memory, &x.memory),
 	} {
 		if err != nil {
 			return facts{}, err

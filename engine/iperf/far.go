@@ -121,7 +121,7 @@ func (f *farEnd) decode() error {
 		return fmt.Errorf("a hello with facts that cannot be: %w", err)
 	}
 	f.now.Host, f.now.Route, f.now.Adapter, f.now.Settings = x.host, x.route, x.adapter, x.settings
-	f.now.Firewall = x.firewall
+	f.now.Firewall, f.now.Memory = x.firewall, x.memory
 	return nil
 }
 

@@ -63,6 +63,9 @@ func checkFacts(t *testing.T, c *Client) {
 	if far.Firewall.Kind != probes.Got("nftables") || far.Firewall.Rules.Known() {
 		t.Errorf("firewall %+v", far.Firewall)
 	}
+	if far.Memory != probes.Got(409.6e9) {
+		t.Errorf("memory %+v", far.Memory)
+	}
 	want := probes.Settings{"net.ipv4.tcp_rmem": probes.Got(probes.Setting{Value: "4096 131072 6291456"})}
 	if diff := cmp.Diff(want, far.Settings); diff != "" {
 		t.Errorf("settings: want − got +\n%s", diff)

@@ -124,7 +124,7 @@ func (f *farSight) end(stale string, began, now time.Time) diagnose.End {
 	if adapter, ok := f.Adapter.Get(); ok {
 		e.Adapter = adapter
 	}
-	e.Settings, e.Firewall = f.Settings, f.Firewall
+	e.Settings, e.Firewall, e.Memory = f.Settings, f.Firewall, f.Memory
 	return e
 }
 

@@ -26,12 +26,13 @@ type Hello struct {
 	Adapter  json.RawMessage `json:"adapter,omitempty"`
 	Settings json.RawMessage `json:"settings,omitempty"`
 	Firewall json.RawMessage `json:"firewall,omitempty"`
+	Memory   json.RawMessage `json:"memory,omitempty"`
 }
 
 // JSON gives the text to send. A hello that is too long leaves out its facts, the last
 // first.
 func (h Hello) JSON() ([]byte, error) {
-	for _, facts := range []*json.RawMessage{nil, &h.Settings, &h.Adapter, &h.Firewall, &h.Route, &h.Host} {
+	for _, facts := range []*json.RawMessage{nil, &h.Settings, &h.Adapter, &h.Memory, &h.Firewall, &h.Route, &h.Host} {
 		if facts != nil {
 			*facts = nil
 		}
@@ -60,7 +61,7 @@ func ParseHello(text []byte) (Hello, error) {
 		return Hello{}, fmt.Errorf("a hello with clocks of %d and %d", h.Received, h.Sent)
 	}
 	h.Agent = Clean(h.Agent, maxName)
-	for _, facts := range []*json.RawMessage{&h.Host, &h.Route, &h.Adapter, &h.Settings, &h.Firewall} {
+	for _, facts := range []*json.RawMessage{&h.Host, &h.Route, &h.Adapter, &h.Settings, &h.Firewall, &h.Memory} {
 		if !object(facts) {
 			return Hello{}, errors.New("a hello with facts that are no objects")
 		}

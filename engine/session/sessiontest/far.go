@@ -25,6 +25,8 @@ type FarEnd struct {
 	Load func(age time.Duration) ([]probes.CoreLoad, []probes.ThreadLoad)
 	// Others are the busiest programs of its computer that are no test's; nil: not told.
 	Others func(age time.Duration) []probes.ThreadLoad
+	// Memory is the peak bandwidth of its RAM, bits/s; 0: not told.
+	Memory float64
 	// Kind is that of its interface: "wireguard"; "" unknown. MTU is its MTU; 0: 1500.
 	Kind string
 	MTU  int
@@ -54,6 +56,10 @@ func (t *Test) Far() (engine.FarEnd, bool) {
 		Adapter: probes.Got(probes.Adapter{Device: f.NIC}),
 		FactsAt: t.info.Start,
 		Load:    Plain{}.Load(),
+	}
+	far.Memory = probes.Unknown[float64](probes.Absent, "the far end does not tell")
+	if f.Memory > 0 {
+		far.Memory = probes.Got(f.Memory)
 	}
 	age := now.Sub(t.info.Start)
 	if f.EndsAt > 0 && age >= f.EndsAt {
