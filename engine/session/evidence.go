@@ -11,8 +11,9 @@ import (
 // timestamps is the bit of TCP_INFO's options that says that segments carry them.
 const timestamps = 1
 
-// judge asks the rules what holds the running step back.
-func (c *conductor) judge(now time.Time) { c.consult(c.since(now), c.evidence(now)) }
+// judge asks the rules what holds the running step back. Much of what they see was read
+// after the tick began, at now: its age counts from here.
+func (c *conductor) judge(now time.Time) { c.consult(c.since(now), c.evidence(time.Now())) }
 
 func (c *conductor) consult(at time.Duration, e diagnose.Evidence) {
 	c.asked = &e
@@ -47,12 +48,13 @@ func (c *conductor) evidence(now time.Time) diagnose.Evidence {
 			PeerAgent: s.info.PeerAgent,
 			Linerate:  s.info.Linerate,
 			SameHost:  c.peer.Loopback,
+			ExpectBps: c.cfg.ExpectBps,
 			LinkBps:   c.cfg.LinkBps,
 		},
 		Path: diagnose.Path{
 			Ceiling: c.roof, MTU: c.path.sizes(), RTT: c.path.trip(),
 			Dest: c.peer.Addr.Addr(), Source: c.sight.route.Value.Source, Gateway: c.sight.gateway,
-			Listener: probes.Unknown[string](probes.NotRead, "not looked up"),
+			Listener: c.sight.listener,
 		},
 		Steps: c.steps,
 	}
@@ -113,7 +115,7 @@ func (c *conductor) measureRoof() {
 			}
 		}
 	}
-	c.roof = diagnose.RouteCeiling(c.sight.route, stamped)
+	c.roof = diagnose.ChainCeiling(c.sight.route, c.sight.statics.adapter.Chain, diagnose.Payload{Timestamps: stamped})
 }
 
 // ceiling is the goodput that the link allows.

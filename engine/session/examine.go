@@ -39,6 +39,7 @@ type Subject struct {
 	Interfaces engine.InterfaceSource // nil: only the interface of the default route
 	Path       engine.PathSource      // nil: the path is not probed
 	Watch      time.Duration          // over what time counters are compared; 0: 2 s
+	ExpectBps  float64                // line speed that the operator says there is, bits/s; 0: none was named
 }
 
 // Examine gathers what can be known of this computer, and of the path to a host, without a
@@ -72,10 +73,12 @@ type examiner struct {
 	host     probes.Host
 	settings probes.Settings
 	firewall probes.Firewall
+	memory   probes.Reading[float64]
 	factsAt  time.Time
 	load     probes.Load
 	loadAt   time.Time
 	gateway  probes.Reading[bool]
+	listener probes.Reading[string]
 	rtt      probes.PathRTT
 	mtu      probes.PathMTU
 	outlets  []outlet
@@ -115,7 +118,7 @@ func (x *examiner) find(ctx context.Context) error {
 
 // local reports whether the host is this computer.
 func (x *examiner) local() bool {
-	return x.dest.IsValid() && (x.dest.Addr().IsLoopback() || x.route.Value.Source == x.dest.Addr())
+	return x.dest.IsValid() && (x.dest.Addr().IsLoopback() || staysHere(x.route))
 }
 
 func (x *examiner) examine(ctx context.Context) []diagnose.Evidence {
@@ -123,6 +126,8 @@ func (x *examiner) examine(ctx context.Context) []diagnose.Evidence {
 	facts.Go(func() { x.host, x.factsAt = x.Host.Host(ctx), time.Now() })
 	facts.Go(func() { x.settings = x.Evidence.Settings(ctx) })
 	facts.Go(func() { x.firewall = x.Evidence.Firewall(ctx) })
+	facts.Go(func() { x.memory = x.Evidence.Memory(ctx) })
+	facts.Go(func() { x.listener = listenerOf(ctx, x.Evidence, x.dest, x.route) })
 	facts.Go(func() { x.probe(ctx) })
 	x.choose(ctx)
 	x.watch(ctx)
@@ -218,16 +223,16 @@ func (x *examiner) evidence(o *outlet) diagnose.Evidence {
 	spec.Direction = engine.Both // each end is looked at as sender and as receiver
 	spec.Affinity, spec.SrvAffinity = -1, -1
 	e := diagnose.Evidence{
-		Test: diagnose.Test{Role: engine.Client, Spec: spec, Step: 1, SameHost: x.local(), Idle: true},
+		Test: diagnose.Test{Role: engine.Client, Spec: spec, Step: 1, SameHost: x.local(), Idle: true, ExpectBps: x.ExpectBps},
 		Path: diagnose.Path{
 			Ceiling: x.ceiling(o), MTU: x.mtu, RTT: x.rtt,
 			Dest: x.dest.Addr(), Source: x.route.Value.Source, Gateway: x.gateway,
-			Listener: probes.Unknown[string](probes.NotRead, "not looked up"),
+			Listener: x.listener,
 		},
 	}
 	near := diagnose.NewEnd(x.load, engine.Client, time.Since(x.loadAt))
 	near.Host, near.NIC, near.Adapter = probes.Got(x.host), o.nic, o.adapter
-	near.Settings, near.Firewall = x.settings, x.firewall
+	near.Settings, near.Firewall, near.Memory = x.settings, x.firewall, x.memory
 	near.Vitals, near.VitalsAge, near.FactsAge = o.happened, time.Since(o.at), time.Since(x.factsAt)
 	near.Disk = probes.Unknown[probes.Disk](probes.Absent, "no file is read or written")
 	far := diagnose.UnknownEnd("nothing is known of the far computer without a test")

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"net/netip"
 	"time"
 
 	"linerate/engine"
@@ -17,7 +18,10 @@ type facts struct {
 	route   probes.Reading[probes.Route] // to the server; not read before there is an address
 	statics statics
 	sshLink bool
-	gateway probes.Reading[bool] // the server is this computer's default gateway
+
+	server   netip.AddrPort         // of whom the rest speaks
+	gateway  probes.Reading[bool]   // it is this computer's default gateway
+	listener probes.Reading[string] // the program behind it, where it is on this computer
 }
 
 // sight is what is known of this computer.
@@ -37,17 +41,21 @@ func (c *conductor) look() {
 		return
 	}
 	c.sight.looking, c.sight.again = true, false
-	server, ssh, src, evidence := c.peer.Addr.Addr(), c.cfg.SSHClient, c.cfg.Host, c.cfg.Evidence
+	server, ssh, src, evidence := c.peer.Addr, c.cfg.SSHClient, c.cfg.Host, c.cfg.Evidence
+	before := c.sight.facts
 	c.wg.Go(func() {
 		ctx, cancel := context.WithTimeout(c.ctx, lookWithin)
 		defer cancel()
-		f := facts{host: src.Host(ctx)}
-		if server.IsValid() {
-			f.route = src.Route(ctx, server)
+		f := facts{host: src.Host(ctx), server: server}
+		if dest := server.Addr(); dest.IsValid() {
+			f.route = src.Route(ctx, dest)
 			f.sshLink = ssh.IsValid() && sameLink(f.route, src.Route(ctx, ssh))
-			f.gateway = isGateway(server, src.Route(ctx, elsewhere(server)))
+			f.gateway = isGateway(dest, src.Route(ctx, elsewhere(dest)))
 		}
 		f.statics = readStatics(ctx, evidence, f.route.Value.NIC.Value.Name)
+		if f.listener = before.listener; before.server != server || !f.listener.Known() {
+			f.listener = listenerOf(ctx, evidence, server, f.route)
+		}
 		select {
 		case c.facts <- f:
 		case <-c.ctx.Done():
@@ -60,11 +68,34 @@ func sameLink(a, b probes.Reading[probes.Route]) bool {
 		a.Value.NIC.Value.Name == b.Value.NIC.Value.Name
 }
 
+// staysHere reports whether packets on a route do not leave this computer.
+func staysHere(route probes.Reading[probes.Route]) bool {
+	r, ok := route.Get()
+	return ok && (r.Dest == r.Source || r.NIC.Value.Kind.Value == "loopback")
+}
+
+// listenerOf names the program on this computer that a server's address belongs to.
+func listenerOf(ctx context.Context, src engine.EvidenceSource, server netip.AddrPort, route probes.Reading[probes.Route]) probes.Reading[string] {
+	switch {
+	case !server.IsValid():
+		return probes.Unknown[string](probes.NotRead, "no host is known")
+	case !server.Addr().IsLoopback() && !staysHere(route):
+		return probes.Unknown[string](probes.Absent, "the host is another computer")
+	case src == nil:
+		return probes.Unknown[string](probes.NotRead, "not looked up")
+	}
+	program := src.Listener(ctx, server)
+	if !program.Known() {
+		return probes.Unknown[string](program.Status, program.Why())
+	}
+	return probes.Got(program.Value.Name)
+}
+
 func (c *conductor) onFacts(f facts) {
 	c.sight.looking, c.changed = false, true
 	c.sight.facts = f
-	if r, ok := f.route.Get(); ok && c.peer.Addr.IsValid() {
-		c.peer.Loopback = c.peer.Loopback || r.Dest == r.Source || r.NIC.Value.Kind.Value == "loopback"
+	if c.peer.Addr.IsValid() {
+		c.peer.Loopback = c.peer.Loopback || staysHere(f.route)
 	}
 	c.measureRoof()
 	if c.sight.again {

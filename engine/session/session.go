@@ -38,6 +38,9 @@ type Config struct {
 	// that fails always ends Run.
 	Hold bool
 
+	// ExpectBps is the line speed that the operator says there is, bits/s; 0: none was named.
+	ExpectBps float64
+
 	Shape   func(engine.Spec) engine.Spec // what is put on the wire for an asked spec; nil: the same
 	LinkBps float64                       // speed of a simulated link, bits/s; 0: the interface's
 	Label   string                        // Snapshot.Label

@@ -68,6 +68,7 @@ type statics struct {
 	adapter  probes.Adapter
 	settings probes.Settings
 	firewall probes.Firewall
+	memory   probes.Reading[float64]
 }
 
 // readStatics reads them for the interface called nic, "" none.
@@ -77,6 +78,7 @@ func readStatics(ctx context.Context, src engine.EvidenceSource, nic string) (s 
 	}
 	s.settings = src.Settings(ctx)
 	s.firewall = src.Firewall(ctx)
+	s.memory = src.Memory(ctx)
 	if nic != "" {
 		s.adapter = src.Adapter(ctx, nic).Value
 	}
@@ -95,5 +97,5 @@ func (c *conductor) sharpen(end *diagnose.End, began, now time.Time) {
 		return
 	}
 	end.FactsAge = now.Sub(s.at)
-	end.Adapter, end.Settings, end.Firewall = s.adapter, s.settings, s.firewall
+	end.Adapter, end.Settings, end.Firewall, end.Memory = s.adapter, s.settings, s.firewall, s.memory
 }
