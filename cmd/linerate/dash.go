@@ -42,7 +42,7 @@ func (a *app) client(cmd *cobra.Command, o *options, args []string) error {
 	if err != nil {
 		return err
 	}
-	return a.watch(cmd, o, to, session.Config{})
+	return a.watch(cmd, o, to, session.Config{ExpectBps: o.expect})
 }
 
 // watch runs a test under the dashboard, or prints it where there is no terminal.

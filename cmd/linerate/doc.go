@@ -71,6 +71,9 @@ looks at the interface of the default route and all hardware that is up; with HO
 to it: a few small datagrams to its port tell the round trip, the routers on the way and the
 largest packet that passes. The status is 0 when it could look, whatever it found.
 
+--expect RATE, for a test too, names the line speed that should be there, and a link or a
+rate that speaks of a slower one is a finding: linerate doctor 192.0.2.7 --expect 10G.
+
 --json prints one document instead: .findings[] are the same objects as in run's JSON, and
 the facts are readings with their reasons. --save-evidence FILE writes everything the
 findings rest on, for a bug report: it holds host names, addresses and settings, and only its

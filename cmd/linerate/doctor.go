@@ -57,6 +57,8 @@ func (a *app) subject(ctx context.Context, cmd *cobra.Command, o *options, args 
 			return diagnose.Document{}, usage("--evidence: no host beside it", "the file tells which host it is about")
 		case o.evidence.save != "":
 			return diagnose.Document{}, usage("--evidence and --save-evidence: only one of them", "copy the file")
+		case o.expect > 0:
+			return diagnose.Document{}, usage("--evidence and --expect: only one of them", "--expect belongs to what the file was saved from")
 		}
 		return readEvidence(o.evidence.from)
 	}
@@ -78,7 +80,7 @@ func (a *app) subject(ctx context.Context, cmd *cobra.Command, o *options, args 
 	source := host.New()
 	defer source.Close()
 	all, err := session.Examine(ctx, session.Subject{
-		Spec: spec, Host: source, Evidence: source, Interfaces: source, Path: source,
+		Spec: spec, Host: source, Evidence: source, Interfaces: source, Path: source, ExpectBps: o.expect,
 	})
 	if err != nil {
 		return diagnose.Document{}, testProblem(err)

@@ -144,6 +144,8 @@ func reportFlags(o *options) []option {
 			help: "one JSON document"},
 		{long: "evidence", arg: "FILE", roles: onDoctor, group: groupReport, set: text(&o.evidence.from),
 			help: "judge saved evidence instead of this computer"},
+		{long: "expect", arg: "RATE", roles: onHost | onRun | onDoctor, group: groupReport, set: lineSpeed(&o.expect),
+			help: "the line speed that should be there, such as 10G"},
 		{long: "save-evidence", arg: "FILE", roles: ownTests | onDoctor, group: groupReport, set: text(&o.evidence.save),
 			help: "write all that the findings rest on: a bug report"},
 		{long: "json-stream", roles: printers, group: groupReport, set: on(&r.stream),
@@ -312,6 +314,18 @@ func rate(p *float64) func(string) error {
 	return func(s string) (err error) {
 		*p, err = unit.ParseRate(s)
 		return err
+	}
+}
+
+// lineSpeed reads a rate that a link can have.
+func lineSpeed(p *float64) func(string) error {
+	return func(s string) error {
+		v, err := unit.ParseRate(s)
+		if err != nil || v <= 0 {
+			return fmt.Errorf("expected a line speed such as 100M, 2.5G or 10G")
+		}
+		*p = v
+		return nil
 	}
 }
 

@@ -197,7 +197,7 @@ func TestBadFlags(t *testing.T) {
 
 // Names of flags must be unambiguous within each command, or registering them panics.
 func TestTableRegisters(t *testing.T) {
-	for _, role := range []roles{onHost, onDemo, onRun, onServe, onC | onS} {
+	for _, role := range []roles{onHost, onDemo, onRun, onServe, onDoctor, onC | onS} {
 		register(pflag.NewFlagSet("test", pflag.ContinueOnError), flagTable(newOptions()), role)
 	}
 }

@@ -49,6 +49,7 @@ var examples = map[string]string{
   linerate run 192.0.2.7 -J | jq -r '.linerate.findings[0].code'`,
 	"doctor": `  linerate doctor                     this computer and its interfaces
   linerate doctor 192.0.2.7           and the way to a host: path MTU, round trip, line speed
+  linerate doctor --expect 10G        which of the cards that can do 10G does less?
   linerate doctor --json | jq -r '.findings[].text'
   linerate doctor --evidence FILE     what another computer, or a test, has saved`,
 }

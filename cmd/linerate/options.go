@@ -36,6 +36,7 @@ type options struct {
 	screen   screen
 	demo     demoOptions
 	evidence evidenceOptions
+	expect   float64 // --expect, bits/s; 0: not given
 	pidfile  string
 	debug    int // accepted for iperf3's sake; it changes nothing
 	version  bool

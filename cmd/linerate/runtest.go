@@ -22,7 +22,7 @@ func (a *app) runTest(cmd *cobra.Command, o *options, args []string) error {
 	if err != nil {
 		return err
 	}
-	return a.print(cmd.Context(), o, session.Config{Spec: spec})
+	return a.print(cmd.Context(), o, session.Config{Spec: spec, ExpectBps: o.expect})
 }
 
 // printTarget reads the host: HOST:PORT in our spelling, HOST%DEV in iperf3's.
