@@ -22,9 +22,10 @@ func lineRate(e *Evidence, dir engine.Direction) ruling {
 	if !ok {
 		return unseen("rate: " + e.flow(dir).Rate.Why())
 	}
-	c, ok := e.Path.Ceiling.Get()
+	roof, side := e.roof()
+	c, ok := roof.Get()
 	if !ok {
-		return unseen("line speed: " + e.Path.Ceiling.Why())
+		return unseen("line speed: " + roof.Why())
 	}
 	possible := ofRate(g, c.Bps)
 	switch {
@@ -33,7 +34,11 @@ func lineRate(e *Evidence, dir engine.Direction) ruling {
 	case g > aboveCeiling*c.Bps:
 		return no(possible + " possible: the line speed that the interface claims cannot be true")
 	}
-	text := fmt.Sprintf("Line rate: %s possible with MTU %d", possible, c.Framing.MTU)
+	whose := ""
+	if side == engine.Far {
+		whose = " of the far link"
+	}
+	text := fmt.Sprintf("Line rate%s: %s possible with MTU %d", whose, possible, c.Framing.MTU)
 	f := engine.Finding{
 		Severity: engine.SeverityOK, Confidence: engine.Sure, Side: engine.Path, Core: -1,
 		Short: "line rate: " + ofRate(g, c.Bps),

@@ -19,7 +19,7 @@ const (
 
 // unsettled says why the path must not be judged yet, "" when it may be.
 func (e *Evidence) unsettled(dir engine.Direction) string {
-	if e.Test.Age < settledAfter {
+	if e.younger(settledAfter) {
 		return "the step is younger than " + seconds(settledAfter)
 	}
 	if v := ramping(e, dir); v.state == Holds {

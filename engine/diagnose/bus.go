@@ -10,9 +10,13 @@ import (
 )
 
 const (
-	// busRoom is how much more than the link a bus must carry not to be the limit, and
-	// busUsed the part of the bus from which it may be.
-	busRoom, busUsed = 1.05, 0.75
+	// busRoom is how much more than the link a bus must carry not to be the limit, busUsed
+	// the part of the bus from which it may be, and busOver that beyond which it is not so
+	// narrow: its packets cost less than assumed at a larger payload size (256 bytes, 7 %).
+	busRoom, busUsed, busOver = 1.05, 0.75, 1.15
+	// busPayload is the part of a PCIe lane's bits, coding taken off, that payload gets at
+	// 128 bytes a packet; coded8 and coded128 are what 8b/10b and 128b/130b leave.
+	busPayload, coded8, coded128 = 0.84, 0.8, 128.0 / 130
 	// usbUsable is the part of a USB port's signalling rate that payload gets: about 300
 	// of 480 Mbit/s, and 3.4 of 5 Gbit/s.
 	usbUsable = 0.65
@@ -56,6 +60,8 @@ func busCeiling(e *Evidence, dir engine.Direction) ruling {
 			return unseen("rate: " + e.flow(dir).Rate.Why())
 		case g < busUsed*bus.usable:
 			return no(fmt.Sprintf("only %s that %s carries are used", ofRate(g, bus.usable), bus.name))
+		case g > busOver*bus.usable: // it was read while the link slept at a lower speed
+			return no(fmt.Sprintf("%s flow: what %s is said to carry cannot be true", unit.Rate(g), bus.name))
 		}
 		cores, ok := e.cores(side).Get()
 		if top := spreadOf(cores).top; ok && top.Busy() >= full {
@@ -91,13 +97,25 @@ func (e *Evidence) bus(side engine.Side) probes.Reading[bus] {
 		return probes.Unknown[bus](a.PCIe.Status, a.PCIe.Why())
 	}
 	b := bus{
-		name: pcie(p.GTps, p.Lanes), usable: p.Usable,
+		name: pcie(p.GTps, p.Lanes), usable: usable(p),
 		remedy: "Move the card to a faster slot, or raise the slot's link speed in the firmware set-up. Ports of one card share its slot.",
 	}
 	if p.MaxLane > p.Lanes || p.MaxGTps > p.GTps {
 		b.could = fmt.Sprintf(" It could do %s.", pcie(p.MaxGTps, p.MaxLane))
 	}
 	return probes.Got(b)
+}
+
+// usable is what a PCIe link carries, bits/s: as it was read, or by its speed and width.
+func usable(p probes.PCIe) float64 {
+	coded := coded128
+	if p.GTps <= 5 {
+		coded = coded8
+	}
+	if p.Usable > 0 {
+		return p.Usable
+	}
+	return p.GTps * 1e9 * float64(p.Lanes) * coded * busPayload
 }
 
 // generations are PCI Express by its transfers per second and lane, 10^9.
@@ -114,7 +132,7 @@ func pcie(gtps float64, lanes int) string {
 // capacity is the payload that the link of one end could carry: the path's ceiling, or
 // that of the end's own interface.
 func (e *Evidence) capacity(side engine.Side) probes.Reading[float64] {
-	if c, ok := e.Path.Ceiling.Get(); ok {
+	if c, ok := e.ceiling().Get(); ok {
 		return probes.Got(c.Bps)
 	}
 	nic, ok := e.end(side).NIC.Get()
@@ -170,8 +188,8 @@ func sleepyBus(e *Evidence, dir engine.Direction) ruling {
 	sys := e.system(side)
 	f := engine.Finding{
 		Severity: engine.SeverityWarning, Confidence: engine.Sure, Side: e.side(side), Core: -1,
-		Text: fmt.Sprintf("PCIe power saving (ASPM) slows the receive path of %s%s (%s): %s in, %s out.",
-			e.where(side), nic.Name, driver, unit.Rate(in), unit.Rate(out)),
+		Text: fmt.Sprintf("PCIe power saving (ASPM) slows the receive path of %s (%s): %s in, %s out.",
+			e.device(side), driver, unit.Rate(in), unit.Rate(out)),
 		Short: "PCIe power saving slows receiving",
 		Proof: engine.ProofReverse,
 		Evidence: e.from(dir, e.fact("ASPM on", 1, "", side),

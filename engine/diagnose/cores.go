@@ -14,6 +14,8 @@ const (
 	full     = 0.95 // of one core, of one thread, and of all cores on average
 	nearFull = 0.90 // each of all cores, when their mean is full: the last few per cent are noise
 	idle     = 0.50 // idle share from which a core could take another thread
+
+	mostCores = 8192 // that Linux can be built for
 )
 
 // spread sums up the cores of one computer.
@@ -24,6 +26,7 @@ type spread struct {
 	top         probes.CoreLoad
 	steal       float64 // mean
 	softirq     float64 // mean, hard interrupts included
+	packets     float64 // softirq of the core that has most of it
 }
 
 func spreadOf(cores []probes.CoreLoad) spread {
@@ -34,6 +37,7 @@ func spreadOf(cores []probes.CoreLoad) spread {
 		s.least = min(s.least, busy)
 		s.steal += c.Steal
 		s.softirq += c.SoftIRQ + c.IRQ
+		s.packets = max(s.packets, c.SoftIRQ)
 		if c.Idle >= idle {
 			s.free++
 		}
@@ -127,8 +131,12 @@ func onCore(t Thread, cores []probes.CoreLoad, where string) (text string, share
 }
 
 // cpuMask writes a bit for each of n cores as the kernel's cpumask files take it: groups
-// of 32 bits in hex, the highest first.
+// of 32 bits in hex, the highest first. Where their number is not known the shell works it
+// out.
 func cpuMask(n int) string {
+	if n <= 0 || n > mostCores {
+		return "$(printf %x $(( (1 << $(nproc)) - 1 )))"
+	}
 	var groups []string
 	if rest := n % 32; rest > 0 {
 		groups = append(groups, fmt.Sprintf("%x", uint32(1)<<rest-1))

@@ -55,10 +55,10 @@ func bufferbloat(e *Evidence, dir engine.Direction) ruling {
 		Evidence: append(v.numbers(e, dir),
 			e.socket(dir, "queueing delay", v.delay.queue, "s", v.side),
 			e.socket(dir, "queue", v.delay.queue*v.goodput/8, "B", v.side)),
-		Remedy: []engine.Remedy{
-			shapeAtBottleneck(e, v),
-			e.system(v.side).sysctl("BBR keeps the queue short.", "net.ipv4.tcp_congestion_control=bbr"),
-		},
+		Remedy: []engine.Remedy{shapeAtBottleneck(e, v)},
+	}
+	if e.congestion(dir) != bbr {
+		f.Remedy = append(f.Remedy, e.system(v.side).sysctl("BBR keeps the queue short.", "net.ipv4.tcp_congestion_control=bbr"))
 	}
 	if v.delay.queue >= gradeBad {
 		f.Severity = engine.SeverityWarning
@@ -135,7 +135,7 @@ func (e *Evidence) ackPath(dir engine.Direction, v pathView) ruling {
 	if ok {
 		f.Evidence = append(f.Evidence, e.socket(dir, "acknowledgements", needs, "bit/s", e.Receiver(dir)))
 	}
-	back, known := e.other(dir).Get()
+	back, known := e.reverse(dir).Get()
 	if !known {
 		if e.Test.Spec.Direction == engine.Both {
 			return unseen("the other direction: " + e.other(dir).Why())
@@ -168,6 +168,17 @@ func (e *Evidence) ackPath(dir engine.Direction, v pathView) ruling {
 	return holds(f)
 }
 
+// reverse is what the way back carries: what flows there, or did in an earlier step, or less
+// where the receiver's own shaper allows less.
+func (e *Evidence) reverse(dir engine.Direction) probes.Reading[float64] {
+	back := e.other(dir)
+	s, ok := e.shaper(engine.Download - dir).Get()
+	if ok && s.bps > 0 && (!back.Known() || s.bps < back.Value) {
+		return probes.Got(s.bps)
+	}
+	return back
+}
+
 // ackRate is what the acknowledgements of a direction take of the reverse path, bits/s.
 func (e *Evidence) ackRate(dir engine.Direction) (bps float64, ok bool) {
 	for i := range e.flow(dir).Sender.Value {
@@ -178,6 +189,18 @@ func (e *Evidence) ackRate(dir engine.Direction) (bps float64, ok bool) {
 		}
 	}
 	return bps, ok && bps > 0
+}
+
+// segmentOf is the size of one stream's segments, bytes: that of ordinary packets where it
+// was left out.
+func (e *Evidence) segmentOf(w *StreamWindow) float64 {
+	switch {
+	case w.Now.SndMSS > 0:
+		return float64(w.Now.SndMSS)
+	case e.sixth():
+		return 1428
+	}
+	return 1448
 }
 
 // segment is the size of a direction's segments, bytes.

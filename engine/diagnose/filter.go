@@ -2,9 +2,9 @@ package diagnose
 
 import (
 	"fmt"
+	"strings"
 
 	"linerate/engine"
-	"linerate/engine/unit"
 )
 
 const (
@@ -40,12 +40,12 @@ func filterCost(e *Evidence, dir engine.Direction) ruling {
 			f.Text = fmt.Sprintf("The %sconnection tracking table is %s full", e.where(side), percent(fill))
 			f.Short = fmt.Sprintf("%sconntrack table %s full", e.where(side), percent(fill))
 			if table.Failed > 0 {
-				f.Text += fmt.Sprintf(" and %s packets were dropped for it", unit.Count(float64(table.Failed)))
+				f.Text += fmt.Sprintf(" and %s dropped for it", plural(float64(table.Failed), "packet was", "packets were"))
 			}
 			f.Text += "."
 			f.Evidence = e.from(dir, e.vital("tracked connections", float64(table.Count), "", side),
 				e.vital("at most", float64(table.Max), "", side), e.vital("not tracked", float64(table.Failed), "", side))
-			f.Remedy = []engine.Remedy{sys.sysctl("Make the table larger.", fmt.Sprintf("net.netfilter.nf_conntrack_max=%d", 2*max(table.Max, 1<<16))), sys.untracked()}
+			f.Remedy = []engine.Remedy{sys.sysctl("Make the table larger.", fmt.Sprintf("net.netfilter.nf_conntrack_max=%d", 2*max(table.Max, 1<<16))), e.untracked(side)}
 			return holds(f)
 		case e.walksRules(side):
 			return e.rulesFillCore(dir, side, f)
@@ -77,7 +77,7 @@ func (e *Evidence) rulesFillCore(dir engine.Direction, side engine.Side, f engin
 		rules, e.where(side), hot.Core, percent(hot.SoftIRQ))
 	f.Short = fmt.Sprintf("%sfirewall rules fill core %d", e.where(side), hot.Core)
 	f.Evidence = e.from(dir, e.fact("firewall rules", float64(rules), "", side), e.share(fmt.Sprintf("core %d softirq", hot.Core), hot.SoftIRQ, side))
-	f.Remedy = []engine.Remedy{sys.say("Accept established connections in the first rule, before all others."), sys.untracked()}
+	f.Remedy = []engine.Remedy{sys.say("Accept established connections in the first rule, before all others."), e.untracked(side)}
 	if !e.isRouter(side) {
 		f.Severity, f.Confidence = engine.SeverityLimit, engine.Likely
 		return holds(f)
@@ -92,8 +92,21 @@ func (e *Evidence) rulesFillCore(dir engine.Direction, side engine.Side, f engin
 	return holds(f)
 }
 
-// untracked takes the test's port out of connection tracking, to see what that costs.
-func (s system) untracked() engine.Remedy {
-	return s.do("Try without tracking for the test's port alone; the firewall stays as it is.",
-		"nft add table inet lr; nft 'add chain inet lr pre { type filter hook prerouting priority raw; }'; nft add rule inet lr pre tcp dport 5201 notrack; afterwards: nft delete table inet lr", "")
+// untracked takes the test's port out of connection tracking, to see what that costs. At the
+// server packets come to that port, at the client from it.
+func (e *Evidence) untracked(side engine.Side) engine.Remedy {
+	port, word, short := e.Test.Spec.Port, "dport", "--dport"
+	if port <= 0 {
+		port = engine.DefaultPort
+	}
+	if (side == engine.Local) == (e.Test.Role == engine.Client) {
+		word, short = "sport", "--sport"
+	}
+	command := fmt.Sprintf("nft add table inet lr; nft 'add chain inet lr pre { type filter hook prerouting priority raw; }'; "+
+		"nft add rule inet lr pre tcp %s %d notrack; afterwards: nft delete table inet lr", word, port)
+	if strings.HasPrefix(e.end(side).Firewall.Kind.Value, "iptables") {
+		rule := fmt.Sprintf("PREROUTING -p tcp %s %d -j CT --notrack", short, port)
+		command = fmt.Sprintf("iptables -t raw -A %s; afterwards: iptables -t raw -D %s", rule, rule)
+	}
+	return e.system(side).do("Try without tracking for the test's port alone, if the firewall lets it in whatever its state; all else stays as it is.", command, "")
 }

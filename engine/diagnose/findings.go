@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"linerate/engine"
@@ -83,6 +84,28 @@ func (e *Evidence) where(side engine.Side) string {
 	return ""
 }
 
+// device names an end's interface in a sentence: "eth0", "far eth0", or "the far card" where
+// its name is not known or not one that a terminal should see.
+func (e *Evidence) device(side engine.Side) string {
+	return e.called(side, safeName(e.end(side).NIC.Value.Name))
+}
+
+// card is device with what it is: "the card eth0", "the far card".
+func (e *Evidence) card(side engine.Side) string {
+	if d := e.device(side); strings.HasPrefix(d, "the ") {
+		return d
+	}
+	return "the card " + e.device(side)
+}
+
+// called is device for another interface of the same computer.
+func (e *Evidence) called(side engine.Side, name string) string {
+	if name == noName {
+		return "the " + e.where(side) + "card"
+	}
+	return e.where(side) + clip(name, 16)
+}
+
 // side is the computer that a side's cores belong to.
 func (e *Evidence) side(side engine.Side) engine.Side {
 	if e.Test.SameHost {
@@ -101,7 +124,7 @@ func (e *Evidence) both() string {
 
 // nearCeiling tells how much of the link is used, 0 where that is not known.
 func (e *Evidence) nearCeiling(dir engine.Direction) float64 {
-	c, ok := e.Path.Ceiling.Get()
+	c, ok := e.ceiling().Get()
 	g, known := e.flow(dir).Rate.Get()
 	if !ok || !known || c.Bps <= 0 {
 		return 0

@@ -114,10 +114,13 @@ func safeName(name string) string {
 		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-", r)
 	}
 	if name == "" || name[0] == '-' || strings.ContainsFunc(name, odd) {
-		return "IF"
+		return noName
 	}
 	return name
 }
+
+// noName stands in commands for a name that is not known.
+const noName = "IF"
 
 // do makes a remedy of Linux commands; elsewhere only the sentence is left.
 func (s system) do(text, temporary, persistent string) engine.Remedy {
@@ -143,8 +146,25 @@ func (s system) sysctl(text string, pairs ...string) engine.Remedy {
 		}
 		lines[i] = key + " = " + value
 	}
+	load := "sysctl --system"
+	if s.family == openWrtLinux { // BusyBox knows no --system
+		load = "service sysctl restart"
+	}
 	return s.do(text, "sysctl -w "+strings.Join(now, " "),
-		fmt.Sprintf("printf '%s\\n' >> %s; sysctl --system", strings.Join(lines, `\n`), ownFile))
+		fmt.Sprintf("printf '%s\\n' >> %s; %s", strings.Join(lines, `\n`), ownFile, load))
+}
+
+// fullClock keeps the cores from clocking down.
+func (s system) fullClock() engine.Remedy {
+	temporary, persistent := "cpupower frequency-set -g performance", "a unit with the same line, or tuned-adm profile network-throughput"
+	switch s.family {
+	case managedLinux:
+		persistent = "tuned-adm profile network-throughput"
+	case openWrtLinux:
+		temporary = "for g in /sys/devices/system/cpu/cpufreq/policy*/scaling_governor; do echo performance > $g; done"
+		persistent = "/etc/rc.local, before exit 0: the same line"
+	}
+	return s.do("Let the cores run at full clock.", temporary, persistent)
 }
 
 // bufferKeys are the settings that bound the autotuning of one socket buffer.

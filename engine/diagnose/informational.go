@@ -16,7 +16,7 @@ const caStateLoss = 4
 
 // standStill (X04): no payload has moved in this direction for some time.
 func standStill(e *Evidence, dir engine.Direction) ruling {
-	still, ok := e.flow(dir).Idle.Get()
+	still, ok := e.still(dir).Get()
 	if !ok {
 		return unseen("counters: " + e.flow(dir).Idle.Why())
 	}
@@ -37,7 +37,7 @@ func standStill(e *Evidence, dir engine.Direction) ruling {
 		Evidence: e.from(dir, engine.Evidence{Name: "without payload", Value: still.Seconds(), Unit: "s", Side: engine.Local, Age: e.flow(dir).Age}),
 	}
 	if n := e.unanswered(dir); n > 0 {
-		f.Text += fmt.Sprintf("; %d retransmissions in a row were not answered", n)
+		f.Text += fmt.Sprintf("; %s not answered", plural(float64(n), "retransmission in a row was", "retransmissions in a row were"))
 		f.Evidence = append(f.Evidence, engine.Evidence{Name: "retransmissions without answer", Value: float64(n), Side: e.side(e.Sender(dir)), Age: e.flow(dir).Age})
 	}
 	f.Text += ". Try the other direction with d."
@@ -66,7 +66,7 @@ func noCause(e *Evidence, dir engine.Direction) ruling {
 			Short: "nothing found without traffic",
 		})
 	}
-	if e.Test.Age < leastAge || !e.flow(dir).Rate.Known() {
+	if e.younger(leastAge) || !e.flow(dir).Rate.Known() {
 		return no("not asked yet")
 	}
 	f := engine.Finding{
@@ -90,9 +90,13 @@ func noCause(e *Evidence, dir engine.Direction) ruling {
 
 // measuring (X01): the step is too young for any answer.
 func measuring(e *Evidence, dir engine.Direction) ruling {
-	if e.Test.Age >= leastAge && e.flow(dir).Rate.Known() {
+	if !e.younger(leastAge) && e.flow(dir).Rate.Known() {
 		return no("the step is old enough")
 	}
+	return notYet(e, dir)
+}
+
+func notYet(e *Evidence, dir engine.Direction) ruling {
 	return holds(engine.Finding{
 		Severity: engine.SeverityOK, Confidence: engine.Unsure, Side: engine.Path, Core: -1,
 		Text:     "Measuring: not enough evidence yet.",
@@ -104,7 +108,7 @@ func measuring(e *Evidence, dir engine.Direction) ruling {
 // measuringFinding is what shows while nothing else does.
 func measuringFinding(e *Evidence, dir engine.Direction, since time.Duration) engine.Finding {
 	young := Evidence{Test: Test{Spec: e.Test.Spec}, Flows: e.Flows}
-	r := rule{code: Measuring, title: "measuring", check: measuring}
+	r := rule{code: Measuring, title: "measuring", check: notYet}
 	f := r.ask(&young, dir, false).finding
 	f.Since = since
 	return f

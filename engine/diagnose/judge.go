@@ -161,6 +161,10 @@ func contains(all []engine.Finding, f engine.Finding) bool {
 	return false
 }
 
+// shortest is the width of the smallest screen, columns: names that a far end chose may be
+// longer than any.
+const shortest = 40
+
 // rule is one entry of the list in rules.go.
 type rule struct {
 	code     string
@@ -209,6 +213,7 @@ func (r *rule) ask(e *Evidence, dir engine.Direction, found bool) ruling {
 	if v.state == Holds {
 		f := &v.finding
 		f.Code, f.Title, f.Dir = r.code, r.title, dir
+		f.Short = clip(f.Short, shortest)
 		if r.host && e.Test.Spec.Direction == engine.Both {
 			f.Dir = engine.Both
 		}

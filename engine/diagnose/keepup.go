@@ -66,7 +66,7 @@ func (e *Evidence) readerKeepsUp(dir engine.Direction, streams []StreamWindow) b
 		return false
 	}
 	open, known := together(streams, func(w *StreamWindow) (bool, bool) {
-		return float64(w.Now.SndWnd) >= (1-steadyWindow)*float64(w.Before.SndWnd), w.Info.Known() && w.Now.Has(engine.InfoSndWnd)
+		return float64(w.Now.SndWnd) >= (1-steadyWindow)*float64(w.Before.SndWnd), w.Info.Known() && w.Info.Value >= engine.InfoSndWnd
 	})
 	return known && open
 }

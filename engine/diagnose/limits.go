@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"time"
 
 	"linerate/engine"
 	"linerate/engine/unit"
@@ -116,7 +117,7 @@ func sendBuffer(e *Evidence, dir engine.Direction) ruling {
 	switch {
 	case known && grows:
 		return no("the send buffer still grows")
-	case most.Known() && (known || e.fits(dir, c)):
+	case most.Known() && (known || e.fits(dir, c) || !e.younger(rampEnd*time.Second)):
 		// Smaller than allowed, and it stays so: the program has fixed it.
 		if known {
 			f.Confidence = engine.Sure
@@ -183,8 +184,12 @@ func unscaledWindow(e *Evidence, dir engine.Direction) ruling {
 	}
 	side := e.Sender(dir)
 	allowed := unscaled * 8 / max(w.Now.RTT.Seconds(), 1e-6) * float64(len(streams))
+	severity, confidence := engine.SeverityWarning, engine.Sure
+	if g, ok := e.flow(dir).Rate.Get(); ok && allowed > farBeyond*g { // on a short path it is no limit
+		severity, confidence = engine.SeverityLimit, engine.Likely
+	}
 	return holds(engine.Finding{
-		Severity: engine.SeverityWarning, Confidence: engine.Sure, Side: engine.Path, Core: -1,
+		Severity: severity, Confidence: confidence, Side: engine.Path, Core: -1,
 		Text: fmt.Sprintf("The connections have no window scaling: 64 KB per round trip of %s, %s in all.",
 			unit.Duration(w.Now.RTT), unit.Rate(allowed)),
 		Short: "no window scaling: 64 KB per round trip",

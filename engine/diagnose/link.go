@@ -10,8 +10,9 @@ import (
 )
 
 const (
-	// eeeLoss is the loss from which Energy-Efficient Ethernet is suspected.
-	eeeLoss = 0.001
+	// eeeLoss is the loss from which Energy-Efficient Ethernet is suspected, and sameLAN the
+	// least round trip time, seconds, above which the loss may as well be farther away.
+	eeeLoss, sameLAN = 0.001, 0.002
 	// oftenPaused is how many pause frames a second cost speed; a few are nothing.
 	oftenPaused = 1.0
 	// oneLeg is the share of a bond's bytes on one leg, and legFull the part of that
@@ -31,15 +32,16 @@ func energyEfficient(e *Evidence, dir engine.Direction) ruling {
 		}
 		loss := e.loss(dir)
 		flaps := e.end(side).Vitals.Carrier
+		lost := loss.Value.p * (1 - loss.Value.pd.Value) // without what was sent again in vain
 		switch {
-		case flaps.Value > 0 || loss.Value.p > eeeLoss:
+		case flaps.Value > 0 || lost > eeeLoss:
 		case !loss.Known():
 			return unseen("loss: " + loss.Why())
 		default:
-			return no(fmt.Sprintf("EEE is active, but only %s of the segments are lost", permille(loss.Value.p)))
+			return no(fmt.Sprintf("EEE is active, but only %s of the segments are lost", permille(lost)))
 		}
 		sys := e.system(side)
-		name := e.where(side) + safeName(e.end(side).NIC.Value.Name)
+		name := e.device(side)
 		f := engine.Finding{
 			Severity: engine.SeverityWarning, Confidence: engine.Sure, Side: e.side(side), Core: -1,
 			Short:    "Energy-Efficient Ethernet drops",
@@ -47,15 +49,24 @@ func energyEfficient(e *Evidence, dir engine.Direction) ruling {
 			Evidence: e.from(dir, e.fact("EEE active", 1, "", side)),
 			Remedy:   []engine.Remedy{sys.ethtool("Switch Energy-Efficient Ethernet off.", "--set-eee", "eee off", "", "")},
 		}
-		if loss.Value.p > eeeLoss {
-			f.Text = fmt.Sprintf("Energy-Efficient Ethernet is active on %s while %s of the segments are lost: it is known to drop on some cards.", name, permille(loss.Value.p))
+		if flaps.Value == 0 {
+			f.Text = fmt.Sprintf("Energy-Efficient Ethernet is active on %s while %s of the segments are lost: it is known to drop on some cards.", name, permille(lost))
 			f.Evidence = append(f.Evidence, e.socket(dir, "segments sent again", loss.Value.p, "share", e.Sender(dir)))
+			if d, ok := e.delay(dir).Get(); ok && d.least >= sameLAN {
+				f.Severity, f.Confidence = engine.SeverityLimit, engine.Likely
+			}
 		} else {
 			f.Text = fmt.Sprintf("Energy-Efficient Ethernet is active on %s and the link comes and goes: it is known to drop on some cards.", name)
 			f.Evidence = append(f.Evidence, e.vital("carrier changes", float64(flaps.Value), "", side))
 		}
 		return holds(f)
 	})
+}
+
+// eee reports whether Energy-Efficient Ethernet is active at one end.
+func (e *Evidence) eee(side engine.Side) bool {
+	s, ok := e.end(side).Adapter.EEE.Get()
+	return ok && s.Enabled && s.Active
 }
 
 // paused (R07): pause frames hold a sender back.
@@ -116,11 +127,11 @@ func (e *Evidence) pausedFinding(dir engine.Direction, side engine.Side, receive
 		Evidence: e.from(dir, e.vital("pause frames", n, "", side)),
 	}
 	if rate.Known() && rate.Value < oftenPaused {
-		f.Severity = engine.SeverityLimit
+		f.Severity, f.Confidence = engine.SeverityLimit, engine.Unsure
 	}
 	many := countOrRate(n, rate)
 	if received {
-		f.Text = fmt.Sprintf("The switch pauses %s%s (%s pause frames): the receiver or the uplink is slower than this sender.", e.where(side), sys.nic, many)
+		f.Text = fmt.Sprintf("The switch pauses %s (%s pause frames): the receiver or the uplink is slower than this sender.", e.device(side), many)
 		f.Short = "the switch pauses the sender"
 		f.Remedy = []engine.Remedy{sys.ethtool("Turn the waiting into visible loss, to see where it comes from.", "-A", "rx off tx off", "RxFlowControl=no", "ethtool.pause-rx off")}
 		return f
@@ -183,9 +194,9 @@ func oneBondLeg(e *Evidence, dir engine.Direction) ruling {
 		sys := e.system(side)
 		f := engine.Finding{
 			Severity: engine.SeverityLimit, Confidence: confidence, Side: e.side(side), Core: -1,
-			Text: fmt.Sprintf("All streams hash onto one leg of the bond (%s%s, %s of the bytes): %s that it can carry.",
+			Text: fmt.Sprintf("All streams hash onto one leg of the bond (%s%s, %s of the bytes): %s it can carry.",
 				e.where(side), leg.Name, percent(most/all), ofRate(g, c.Bps)),
-			Short: fmt.Sprintf("one bond leg (%s) carries all", leg.Name),
+			Short: fmt.Sprintf("one bond leg (%s) carries all", clip(leg.Name, 12)),
 			Press: "+", Proof: engine.ProofAddStream,
 			Evidence: e.from(dir, e.vital("share of "+leg.Name, most/all, "share", side), e.fact("speed of "+leg.Name, leg.SpeedBps, "bit/s", side)),
 			Remedy:   []engine.Remedy{sys.say("Add streams, so that their ports spread over the legs.")},
@@ -212,22 +223,6 @@ func (s system) hashPolicy() string {
 		return "uci set network." + s.nic + ".xmit_hash_policy='layer3+4'; uci commit network; service network restart"
 	}
 	return fmt.Sprintf("/etc/systemd/network/10-%s.netdev, below [Bond]: TransmitHashPolicy=layer3+4", s.nic)
-}
-
-// permille prints a small share: "0.14 %", "0.003 %".
-func permille(share float64) string {
-	n := 2
-	switch p := share * 100; {
-	case p <= 0:
-		return "0 %"
-	case p < 0.0001:
-		return "less than 0.0001 %"
-	case p < 0.01:
-		n = 4
-	case p >= 10:
-		return percent(share)
-	}
-	return fmt.Sprintf("%.*f %%", n, share*100)
 }
 
 // added prints seconds as people read delays: "268 ms".

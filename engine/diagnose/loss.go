@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"fmt"
 	"math"
 
 	"linerate/engine"
@@ -135,7 +136,7 @@ func (e *Evidence) lossAllows(dir engine.Direction, p float64) (bps float64) {
 	cc := e.congestion(dir)
 	for i := range e.flow(dir).Sender.Value {
 		w := &e.flow(dir).Sender.Value[i]
-		bps += mathis(float64(w.Now.SndMSS), w.Now.RTT.Seconds(), p, cc)
+		bps += mathis(e.segmentOf(w), w.Now.RTT.Seconds(), p, cc)
 	}
 	return bps
 }
@@ -195,4 +196,23 @@ func (f *Flow) steady(spread float64) (flat, known bool) {
 		variance += (s - m) * (s - m)
 	}
 	return m > 0 && math.Sqrt(variance/float64(len(last))) <= spread*m, true
+}
+
+// partOfIt is the part of what is sent again that a receive ring must have missed to be why:
+// counts over windows that differ are compared.
+const partOfIt = 0.25
+
+// lostAtEnd says so where an end loses the packets itself: its Energy-Efficient Ethernet, or
+// a receive ring that overflows, even one that is as long as it gets.
+func (e *Evidence) lostAtEnd(dir engine.Direction) string {
+	if v := energyEfficient(e, dir); v.state == Holds && v.finding.Confidence == engine.Sure {
+		return "Energy-Efficient Ethernet explains the loss"
+	}
+	side := e.Receiver(dir)
+	missed, packets := e.missed(side), e.link(side, "rx_packets")
+	l, ok := e.loss(dir).Get()
+	if ok && l.recent > 0 && packets.Value > 0 && missed.Value >= partOfIt*l.recent*packets.Value {
+		return fmt.Sprintf("the receive ring of %s%s overflows", e.where(side), e.system(side).nic)
+	}
+	return ""
 }

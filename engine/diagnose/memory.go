@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"linerate/engine"
-	"linerate/engine/unit"
 	"linerate/probes"
 )
 
@@ -61,8 +60,8 @@ func datagramBufferFull(e *Evidence, dir engine.Direction) ruling {
 	switch {
 	case e.Test.UDP:
 	case slices.Contains(tunnels, kind):
-		f.Text = fmt.Sprintf("The tunnel of %s%s loses datagrams: its program's UDP buffer is full (%s dropped).",
-			e.where(side), sys.nic, countOrRate(dropped, rate))
+		f.Text = fmt.Sprintf("The tunnel of %s loses datagrams: its program's UDP buffer is full (%s dropped).",
+			e.device(side), countOrRate(dropped, rate))
 	case rate.Known() && rate.Value < strayDatagrams:
 		return no("this test sends no datagrams, and the few dropped are others'")
 	default:
@@ -106,8 +105,8 @@ func memoryPressure(e *Evidence, dir engine.Direction) ruling {
 		case squeezed.Value > 0:
 			// One reader that is late is enough for that: it bounds a healthy test.
 			f.Severity, f.Confidence = engine.SeverityLimit, engine.Likely
-			f.Text = fmt.Sprintf("A receive queue at the %send had to be squeezed %s times to make room: the buffer is too small or its reader late.",
-				orElse(e.where(side), "local "), unit.Count(squeezed.Value))
+			f.Text = fmt.Sprintf("A receive queue at the %send had to be squeezed %s to make room: the buffer is too small or its reader late.",
+				orElse(e.where(side), "local "), times(squeezed.Value))
 			f.Short = e.where(side) + "receive queue squeezed"
 			f.Evidence = e.from(dir, e.vital("pruned or collapsed", squeezed.Value, "", side))
 		case !pressures.Known() && !squeezed.Known():

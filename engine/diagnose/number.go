@@ -24,13 +24,33 @@ func middle(values []float64) (float64, bool) {
 	return (values[n/2-1] + values[n/2]) / 2, true
 }
 
-// percent prints a share: "98 %". What is not quite all is never printed as all.
+// percent prints a share: "98 %", "0.3 %". What is not quite all is never printed as all,
+// nor what is not quite nothing as nothing.
 func percent(share float64) string {
 	p := math.Round(share * 100)
-	if p >= 100 && share < 0.995 {
+	switch {
+	case p >= 100 && share < 0.995:
 		p = 99
+	case p == 0 && share > 0:
+		return permille(share)
 	}
 	return strconv.FormatFloat(p, 'f', 0, 64) + " %"
+}
+
+// permille prints a small share: "0.14 %", "0.003 %".
+func permille(share float64) string {
+	n := 2
+	switch p := share * 100; {
+	case p <= 0:
+		return "0 %"
+	case p < 0.0001:
+		return "less than 0.0001 %"
+	case p < 0.01:
+		n = 4
+	case p >= 10:
+		return percent(share)
+	}
+	return fmt.Sprintf("%.*f %%", n, share*100)
 }
 
 // gain prints a change: "+12 %", "−3 %", "±0 %".
@@ -84,6 +104,26 @@ func count(n int, name string) string {
 		return "1 " + name
 	}
 	return strconv.Itoa(n) + " " + name + "s"
+}
+
+// plural prints a number that was counted with what it counts: "1 packet", "1.2k packets".
+func plural(n float64, one, many string) string {
+	if unit.Count(n) == "1" {
+		return "1 " + one
+	}
+	return unit.Count(n) + " " + many
+}
+
+// times prints how often something happened: "once", "twice", "7 times".
+func times(n float64) string {
+	switch s := unit.Count(n); s {
+	case "1":
+		return "once"
+	case "2":
+		return "twice"
+	default:
+		return s + " times"
+	}
 }
 
 // bare prints a rate for a line of 40 columns: "9.41G".

@@ -14,8 +14,14 @@ const (
 	// smallSkb is the mean size of what passes the stack, in MTUs, up to which nothing
 	// joins packets. tinySkb is the size from which most of it cannot be this test's.
 	smallSkb, tinySkb = 1.2, 0.3
-	// hotCore is the load from which the packet rate can be what costs speed.
-	hotCore = 0.7
+	// hotCore is the load from which the packet rate can be what costs speed, and hotPackets
+	// the share of one core that softirqs take then: 51 % were seen.
+	hotCore, hotPackets = 0.7, 0.4
+	// manySegments is the rate, 1/s, from which single segments cost a sender's core.
+	manySegments = 100e3
+	// collapsedSending is how many times slower than receiving a card sends whose TSO
+	// does harm.
+	collapsedSending = 10
 )
 
 // offloadsOff (R25): segmentation or receive offload is switched off, so every packet
@@ -47,7 +53,7 @@ func (e *Evidence) packetByPacket(dir engine.Direction, side engine.Side) ruling
 	case len(off) == 0 && unknown != "":
 		return e.notSeen(side, "offloads", unknown)
 	case len(off) == 0:
-		return no("the offloads are on")
+		return e.collapsesCut(dir, side, nic)
 	}
 	sys := e.system(side)
 	f := engine.Finding{
@@ -70,13 +76,52 @@ func (e *Evidence) packetByPacket(dir engine.Direction, side engine.Side) ruling
 	names := strings.ToUpper(strings.Join(off, ", "))
 	if e.Test.Idle {
 		if card := e.hardware(side); card.Known() && !card.Value {
-			return no(nic.Name + " is no card: what it hands on need not be cut")
+			return no(e.device(side) + " is virtual: what it hands on need not be cut")
 		}
 		f.Confidence = engine.Likely
-		f.Text = fmt.Sprintf("%s of %s%s is off: every packet will cost a trip through the stack.", names, e.where(side), nic.Name)
+		f.Text = fmt.Sprintf("%s of %s %s off: every packet will cost a trip through the stack.", names, e.device(side), isOrAre(names))
 		return holds(f)
 	}
 	return e.packetsCost(dir, side, names, nic, f)
+}
+
+// collapsesCut is the other way round: TSO is on, and sending has collapsed. It has been seen
+// on vmxnet3, where a program that switched TSO off had made a gateway's upload work again.
+func (e *Evidence) collapsesCut(dir engine.Direction, side engine.Side, nic probes.NIC) ruling {
+	g, ok := e.flow(dir).Rate.Get()
+	back, known := e.other(dir).Get()
+	top := spreadOf(e.cores(side).Value).top
+	if side != e.Sender(dir) || nic.Driver.Value != "vmxnet3" || !nic.Offloads.TSO.Value ||
+		!ok || !known || back < collapsedSending*g || top.Busy() >= restingCores {
+		return no("the offloads are on")
+	}
+	sys := e.system(side)
+	f := engine.Finding{
+		Severity: engine.SeverityLimit, Confidence: engine.Unsure, Side: e.side(side), Core: -1,
+		Text: fmt.Sprintf("Sending over %s (vmxnet3) collapses with TSO on: %s out, %s in. Try it with TSO off.",
+			e.device(side), unit.Rate(g), unit.Rate(back)),
+		Short: "sending collapses with TSO on",
+		Proof: engine.ProofReverse,
+		Evidence: e.from(dir, e.fact("tso on", 1, "", side),
+			engine.Evidence{Name: "goodput the other way", Value: back, Unit: "bit/s", Side: engine.Local}),
+		Remedy: []engine.Remedy{sys.say("On vmxnet3 TSO has been seen to hurt: try both.")},
+	}
+	if !sys.keepsOffloadsOff() {
+		f.Remedy = []engine.Remedy{sys.ethtool("Switch TSO off for a try; if that helps nothing, on again.", "-K", "tso off", "TCPSegmentationOffload=no", "ethtool.feature-tso off")}
+	}
+	// A slow uplink looks the same; on one network there is none.
+	if d, ok := e.delay(dir).Get(); ok && d.least < sameLAN {
+		f.Severity, f.Confidence = engine.SeverityWarning, engine.Likely
+	}
+	return holds(f)
+}
+
+// isOrAre is the verb to a list of names.
+func isOrAre(names string) string {
+	if strings.Contains(names, ", ") {
+		return "are"
+	}
+	return "is"
 }
 
 // switchedOff lists the offloads that matter in a direction and could be on: tso and gso
@@ -122,21 +167,20 @@ func (e *Evidence) packetsCost(dir engine.Direction, side engine.Side, names str
 	if !ok {
 		return unseen("rate: " + e.flow(dir).Rate.Why())
 	}
-	rows, ok := e.end(side).Vitals.Softnet.Get()
-	if !ok {
-		return e.notSeen(side, "softnet", e.end(side).Vitals.Softnet.Why())
+	rate := e.throughStack(side)
+	// A sender's own segments do not count as processed: only what comes back does.
+	segments := e.segmentRate(dir)
+	if side == e.Sender(dir) && strings.Contains(names, "GSO") && segments >= manySegments && segments > rate.Value {
+		rate = probes.Got(segments)
 	}
-	processed := 0.0
-	for _, r := range rows {
-		processed += float64(r.Processed)
-	}
-	rate := e.perSecond(side, probes.Got(processed))
 	mtu, known := nic.MTU.Get()
 	switch {
 	case !rate.Known():
 		return e.notSeen(side, "softnet", rate.Why())
-	case rate.Value <= 0 || !known:
-		return e.notSeen(side, "packet sizes", nic.MTU.Why())
+	case rate.Value <= 0:
+		return e.notSeen(side, "packet sizes", "no packet was counted")
+	case !known: // packets this small are single ones with any MTU
+		mtu, f.Confidence = ordinaryMTU, engine.Likely
 	}
 	size := g / 8 / rate.Value / float64(mtu)
 	if size > smallSkb || size < tinySkb {
@@ -147,16 +191,30 @@ func (e *Evidence) packetsCost(dir engine.Direction, side engine.Side, names str
 	switch {
 	case !ok:
 		f.Confidence = engine.Likely
-	case top.Busy() < hotCore:
+	case top.Busy() < hotCore && spreadOf(cores).packets < hotPackets:
 		return no(fmt.Sprintf("the busiest %score is only %s busy", e.where(side), percent(top.Busy())))
 	case e.handles(dir, side, cores) < takesPart:
 		return no(fmt.Sprintf("the packets cost only %s of a %score", percent(e.handles(dir, side, cores)), e.where(side)))
 	default:
 		f.Evidence = append(f.Evidence, e.share(fmt.Sprintf("core %d busy", top.Core), top.Busy(), side))
 	}
-	f.Text = fmt.Sprintf("%s of %s%s is off: %s packets a second go through the stack one by one.", names, e.where(side), nic.Name, unit.Count(rate.Value))
+	f.Text = fmt.Sprintf("%s of %s %s off: %s packets a second go through the stack one by one.", names, e.device(side), isOrAre(names), unit.Count(rate.Value))
 	f.Evidence = append(e.from(dir, e.vital("packets through the stack", rate.Value, "1/s", side)), f.Evidence...)
 	return holds(f)
+}
+
+// throughStack is how many packets, joined ones counted once, the stack of one end handles
+// in a second.
+func (e *Evidence) throughStack(side engine.Side) probes.Reading[float64] {
+	rows, ok := e.end(side).Vitals.Softnet.Get()
+	if !ok {
+		return probes.Unknown[float64](e.end(side).Vitals.Softnet.Status, e.end(side).Vitals.Softnet.Why())
+	}
+	processed := 0.0
+	for _, r := range rows {
+		processed += float64(r.Processed)
+	}
+	return e.perSecond(side, probes.Got(processed))
 }
 
 // handles is how much of a core a direction's payload threads and the handling of packets
@@ -224,8 +282,8 @@ func mergingForwarder(e *Evidence, dir engine.Direction) ruling {
 		sys := e.system(side)
 		return holds(engine.Finding{
 			Severity: engine.SeverityWarning, Confidence: engine.Likely, Side: e.side(side), Core: -1,
-			Text: fmt.Sprintf("LRO of %s%s breaks TCP that is forwarded (%s): GRO does the same without harm.",
-				e.where(side), nic.Name, forward),
+			Text: fmt.Sprintf("LRO of %s breaks TCP that is forwarded (%s): GRO does the same without harm.",
+				e.device(side), forward),
 			Short:    e.where(side) + "LRO breaks forwarded TCP",
 			Evidence: e.from(dir, e.fact("LRO on", 1, "", side)),
 			Remedy: []engine.Remedy{sys.ethtool("Use GRO instead of LRO.", "-K", "lro off gro on",

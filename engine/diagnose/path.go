@@ -110,12 +110,12 @@ func randomLoss(e *Evidence, dir engine.Direction) ruling {
 		Short: fmt.Sprintf("random loss of %s", permille(v.loss.p)),
 		Press: "+", Proof: engine.ProofCongestion,
 		Evidence: append(v.numbers(e, dir), engine.Evidence{Name: "Mathis rate", Value: v.allows, Unit: "bit/s", Side: engine.Path, Age: e.flow(dir).Age}),
-		Remedy: []engine.Remedy{
-			{Text: "Look for damaged frames on every hop."},
-			e.system(v.side).sysctl("BBR does not slow down for single losses.", "net.ipv4.tcp_congestion_control=bbr"),
-			{Text: "More streams share the losses."},
-		},
+		Remedy: []engine.Remedy{{Text: "Look for damaged frames on every hop."}},
 	}
+	if e.congestion(dir) != bbr {
+		f.Remedy = append(f.Remedy, e.system(v.side).sysctl("BBR does not slow down for single losses.", "net.ipv4.tcp_congestion_control=bbr"))
+	}
+	f.Remedy = append(f.Remedy, engine.Remedy{Text: "More streams share the losses."})
 	if !spread.Known() || !v.loss.pd.Known() || v.goodput < allowsLeast*v.allows {
 		f.Confidence = engine.Likely
 	}
@@ -182,7 +182,8 @@ func policer(e *Evidence, dir engine.Direction) ruling {
 		Remedy: []engine.Remedy{
 			{Text: "Pace each stream below its share of the rate.", Temporary: "--fq-rate " + flagRate(wholeRate(0.95*v.goodput/float64(max(1, e.Test.Spec.Streams))))},
 			e.system(v.side).do("Shape the sum just below the rate, at the sender or on the last router before the policer.",
-				fmt.Sprintf("tc qdisc replace dev %s root fq maxrate %s", e.system(v.side).nic, shapeRate(0.95*v.goodput)), "the same line in a unit or /etc/network/interfaces"),
+				fmt.Sprintf("tc qdisc replace dev %[1]s root handle 1: htb default 1; tc class add dev %[1]s parent 1: classid 1:1 htb rate %[2]s",
+					e.system(v.side).nic, shapeRate(0.95*v.goodput)), "the same lines in a unit or /etc/network/interfaces"),
 		},
 	}
 	if relost.Known() {
@@ -207,10 +208,14 @@ func (e *Evidence) atTheBrim(dir engine.Direction, v pathView) bool {
 // timeouts are the retransmission timeouts of a direction's sender.
 func (e *Evidence) timeouts(dir engine.Direction) probes.Reading[float64] {
 	n := e.tcp(e.Sender(dir), "TcpExt.TCPTimeouts")
+	own := 0.0
 	for _, w := range e.flow(dir).Sender.Value {
-		if w.Info.Known() && w.Now.Has(engine.InfoRTO) && w.Now.TotalRTO > 0 {
-			return probes.Got(max(n.Value, float64(w.Now.TotalRTO)))
+		if w.Info.Known() && w.Info.Value >= engine.InfoRTO {
+			own += float64(w.Now.TotalRTO)
 		}
+	}
+	if own > n.Value {
+		return probes.Got(own)
 	}
 	return n
 }

@@ -79,8 +79,8 @@ func foreignTool(e *Evidence, dir engine.Direction) ruling {
 		return unseen("far end not visible: " + e.Ends[engine.Far].Host.Why())
 	case host.OS != "windows":
 		return no("the far iperf3 runs on " + host.OS)
-	case !e.Path.Ceiling.Known():
-		return unseen("line speed: " + e.Path.Ceiling.Why())
+	case !e.ceiling().Known():
+		return unseen("line speed: " + e.ceiling().Why())
 	case e.nearCeiling(dir) >= belowLink:
 		return no(fmt.Sprintf("%s of what the link can carry is used", percent(e.nearCeiling(dir))))
 	}
@@ -118,7 +118,7 @@ func farUnknown(e *Evidence, dir engine.Direction) ruling {
 		return no("both ends run on this computer")
 	case e.Ends[engine.Far].Cores.Known():
 		return no("the far cores are known")
-	case e.Test.Age < leastAge || !e.flow(dir).Rate.Known():
+	case e.younger(leastAge) || !e.flow(dir).Rate.Known():
 		return no("not asked yet")
 	}
 	why := "stock iperf3"

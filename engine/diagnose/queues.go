@@ -38,7 +38,7 @@ func squeezed(e *Evidence, dir engine.Direction) ruling {
 	case !rate.Known():
 		return e.notSeen(side, "softnet", rate.Why())
 	case rate.Value < squeezes:
-		return no(fmt.Sprintf("core %d runs out of packet budget %s times a second", worst.Core, unit.Count(rate.Value)))
+		return no(fmt.Sprintf("core %d runs out of packet budget %s a second", worst.Core, times(rate.Value)))
 	}
 	missed := e.missed(side)
 	cores, seen := e.cores(side).Get()
@@ -52,8 +52,8 @@ func squeezed(e *Evidence, dir engine.Direction) ruling {
 	}
 	f := engine.Finding{
 		Severity: engine.SeverityLimit, Confidence: engine.Likely, Side: e.side(side), Core: worst.Core,
-		Text: fmt.Sprintf("The kernel stops taking packets before the ring is empty, %s times a second on %score %d.",
-			unit.Count(rate.Value), e.where(side), worst.Core),
+		Text: fmt.Sprintf("The kernel stops taking packets before the ring is empty, %s a second on %score %d.",
+			times(rate.Value), e.where(side), worst.Core),
 		Short:    fmt.Sprintf("%score %d: packet budget ends early", e.where(side), worst.Core),
 		Evidence: e.from(dir, e.vital(fmt.Sprintf("core %d squeezed", worst.Core), rate.Value, "1/s", side)),
 		Remedy: []engine.Remedy{e.system(side).sysctl("Let the kernel take more packets at a time.",
@@ -71,13 +71,18 @@ func squeezed(e *Evidence, dir engine.Direction) ruling {
 func (e *Evidence) missed(side engine.Side) probes.Reading[float64] {
 	driver := e.end(side).Vitals.Driver
 	n := e.link(side, "rx_missed_errors")
-	for _, name := range []string{"rx_no_dma_resources", "rx_out_of_buffer", "rx_no_buffer_count", "pkts rx OOB", "rx_missed"} {
+	for _, name := range missedNames {
 		if alias := counted(driver, name); alias.Known() && (!n.Known() || alias.Value > n.Value) {
 			n = alias
 		}
 	}
 	return n
 }
+
+// missedNames are what drivers call it: ixgbe, i40e and ice; mlx5; e1000e; vmxnet3; r8169 and
+// stmmac.
+var missedNames = []string{"rx_missed_errors", "rx_no_dma_resources", "rx_out_of_buffer", "rx_discards_phy", "rx_no_buffer_count",
+	"pkts rx OOB", "rx_missed", "mmc_rx_fifo_overflow"}
 
 // ringOverflow (R21): the card's receive ring overflows and could be longer.
 func ringOverflow(e *Evidence, dir engine.Direction) ruling {
@@ -102,10 +107,14 @@ func ringOverflow(e *Evidence, dir engine.Direction) ruling {
 		return no(fmt.Sprintf("the ring overflows, but has all of its %d descriptors", rings.RxMax))
 	}
 	sys := e.system(side)
+	confidence := engine.Sure
+	if !packets.Known() {
+		confidence = engine.Likely
+	}
 	return holds(engine.Finding{
-		Severity: engine.SeverityWarning, Confidence: engine.Sure, Side: e.side(side), Core: -1,
-		Text: fmt.Sprintf("The receive ring of %s%s, %d descriptors, overflows (%s/s); the card allows %d.",
-			e.where(side), sys.nic, rings.Rx, unit.Count(rate.Value), rings.RxMax),
+		Severity: engine.SeverityWarning, Confidence: confidence, Side: e.side(side), Core: -1,
+		Text: fmt.Sprintf("The receive ring of %s, %d descriptors, overflows (%s/s); the card allows %d.",
+			e.device(side), rings.Rx, unit.Count(rate.Value), rings.RxMax),
 		Short: fmt.Sprintf("%sring of %d overflows", e.where(side), rings.Rx),
 		Evidence: e.from(dir, e.vital("packets missed", rate.Value, "1/s", side),
 			e.fact("ring", float64(rings.Rx), "", side), e.fact("ring at most", float64(rings.RxMax), "", side)),
@@ -210,16 +219,24 @@ func ownShaper(e *Evidence, dir engine.Direction) ruling {
 	switch {
 	case e.Test.Idle:
 		f.Confidence = engine.Likely
-		f.Text = fmt.Sprintf("A %s shaper of %s sits on %s%s.", limit.kind, unit.Rate(limit.bps), e.where(side), limit.device)
+		f.Text = fmt.Sprintf("%s shaper of %s sits on %s.", limit.article(), unit.Rate(limit.bps), e.called(side, limit.device))
 	case !ok:
 		return unseen("rate: " + e.flow(dir).Rate.Why())
 	case g < (1-shaperRoom)*limit.bps || g > (1+shaperRoom)*limit.bps:
 		return no(fmt.Sprintf("a %s shaper allows %s", limit.kind, ofRate(g, limit.bps)))
 	default:
-		f.Text = fmt.Sprintf("A %s shaper of %s on %s%s is the limit: %s pass, the rest is its share for headers.",
-			limit.kind, unit.Rate(limit.bps), e.where(side), limit.device, unit.Rate(g))
+		f.Text = fmt.Sprintf("%s shaper of %s on %s is the limit: %s pass, the rest is its share for headers.",
+			limit.article(), unit.Rate(limit.bps), e.called(side, limit.device), unit.Rate(g))
 	}
 	return holds(f)
+}
+
+// article is the kind as it begins a sentence: "A tbf", "An htb".
+func (s shaper) article() string {
+	if strings.HasPrefix(s.kind, "h") || s.kind == "fq" {
+		return "An " + s.kind
+	}
+	return "A " + s.kind
 }
 
 func (s system) shaperFile() string {
@@ -274,17 +291,34 @@ func qdiscDrops(e *Evidence, dir engine.Direction) ruling {
 	}
 	f := engine.Finding{
 		Severity: engine.SeverityWarning, Confidence: engine.Sure, Side: e.side(side), Core: -1,
-		Text: fmt.Sprintf("The queue of %s%s (%s) drops %s packets a second before they leave.",
-			e.where(side), sys.nic, clip(worst.Kind, 20), unit.Count(rate.Value)),
+		Text: fmt.Sprintf("The queue of %s (%s) drops %s a second before they leave.",
+			e.called(side, sys.nic), clip(worst.Kind, 20), plural(rate.Value, "packet", "packets")),
 		Short:    fmt.Sprintf("%squeue drops %s/s", e.where(side), unit.Count(rate.Value)),
 		Evidence: e.from(dir, e.vital("queue drops", rate.Value, "1/s", side)),
 	}
-	if sys.family == openWrtLinux {
-		f.Remedy = []engine.Remedy{sys.do("Give the interface a queue that is fair and short.",
-			"tc qdisc replace dev "+sys.nic+" root fq_codel", "net.core.default_qdisc = fq_codel in "+ownFile)}
-		return holds(f)
-	}
-	f.Remedy = []engine.Remedy{sys.do("Let the kernel pace each stream instead.",
-		"tc qdisc replace dev "+sys.nic+" root fq", "net.core.default_qdisc = fq in "+ownFile)}
+	f.Remedy = e.longerQueue(side, sys, worst.Kind)
 	return holds(f)
 }
+
+// longerQueue lists what keeps a sender's own queue from dropping. A longer one helps at 10
+// Gbit/s and more; towards a slower link it only delays.
+func (e *Evidence) longerQueue(side engine.Side, sys system, kind string) []engine.Remedy {
+	switch {
+	case sys.family == openWrtLinux:
+		return []engine.Remedy{sys.do("Give the interface a queue that is fair and short.",
+			"tc qdisc replace dev "+sys.nic+" root fq_codel", "net.core.default_qdisc = fq_codel in "+ownFile)}
+	case kind == "fq":
+		return []engine.Remedy{sys.do("Let fq hold more packets of one stream.",
+			"tc qdisc replace dev "+sys.nic+" root fq flow_limit 1000", "the same line in a unit or /etc/network/interfaces")}
+	}
+	all := []engine.Remedy{sys.do("Let the kernel pace each stream instead.",
+		"tc qdisc replace dev "+sys.nic+" root fq", "net.core.default_qdisc = fq in "+ownFile)}
+	if speed, ok := e.end(side).NIC.Value.SpeedBps.Get(); ok && speed >= longQueueFrom {
+		all = append(all, sys.do("Or make the queue longer, if all of the path is as fast.",
+			"ip link set dev "+sys.nic+" txqueuelen 10000", "a udev rule or a unit with the same line"))
+	}
+	return all
+}
+
+// longQueueFrom is the line speed, bits/s, from which a queue of 10000 packets is short.
+const longQueueFrom = 10e9

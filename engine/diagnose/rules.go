@@ -1,6 +1,10 @@
 package diagnose
 
-import "time"
+import (
+	"time"
+
+	"linerate/engine"
+)
 
 // rules is the list in the order of precedence: physical, at the ceiling, CPU, local
 // queues and memory, TCP limits, path, storage and platform; then the answers that are no
@@ -75,13 +79,13 @@ var rules = []rule{
 		hiddenBy: []string{AllCoresFull, ReceiverCore, CoresBusy}},
 
 	{code: ReceiveWindow, title: "the receive window is too small", check: receiveWindow, settle: settle, settled: true, spare: true,
-		hiddenBy: []string{LineRate, OwnShaper}},
+		hiddenBy: []string{LineRate, OwnShaper, UserStack}},
 	{code: LateReader, title: "the receiver does not read fast enough", check: lateReader, settle: settle, spare: true,
-		hiddenBy: []string{LineRate, OwnShaper, AllCoresFull, CoresBusy, CrowdedCore, OtherPrograms, DiskCeiling}},
+		hiddenBy: []string{LineRate, OwnShaper, AllCoresFull, CoresBusy, CrowdedCore, OtherPrograms, DiskCeiling, UserStack}},
 	{code: LockedBuffer, title: "a fixed buffer is the limit", check: lockedBuffer, settle: settle, settled: true, spare: true,
 		hiddenBy: []string{LineRate, OwnShaper}},
 	{code: SendBuffer, title: "the send buffer is too small", check: sendBuffer, settle: settle, settled: true, spare: true,
-		hiddenBy: []string{LineRate, OwnShaper}},
+		hiddenBy: []string{LineRate, OwnShaper, UserStack}},
 	{code: UnscaledWindow, title: "no window scaling", check: unscaledWindow, settle: settle,
 		hiddenBy: []string{LineRate, UserStack}},
 	{code: AskedRate, title: "the asked rate is reached", check: askedRate, settle: settle},
@@ -90,11 +94,11 @@ var rules = []rule{
 	{code: Ramping, title: "still ramping up", check: ramping, settle: settle,
 		hiddenBy: []string{StandStill, LineRate, AskedRate, Paced, OwnShaper}},
 
-	{code: RandomLoss, title: "random loss on the path", check: randomLoss, settle: settle, settled: true, spare: true,
+	{code: RandomLoss, title: "random loss on the path", check: onThePath(randomLoss), settle: settle, settled: true, spare: true,
 		hiddenBy: lossExplained},
-	{code: Policer, title: "the path polices", check: policer, settle: settle, settled: true, spare: true,
+	{code: Policer, title: "the path polices", check: onThePath(policer), settle: settle, settled: true, spare: true,
 		hiddenBy: lossExplained},
-	{code: ShallowQueue, title: "a buffer on the path is small", check: shallowQueueOnPath, settle: settle, settled: true, spare: true,
+	{code: ShallowQueue, title: "a buffer on the path is small", check: onThePath(shallowQueueOnPath), settle: settle, settled: true, spare: true,
 		hiddenBy: append([]string{RandomLoss, Policer, Reordering}, lossExplained...)},
 	{code: Bufferbloat, title: "a queue on the path adds delay", check: bufferbloat, settle: settle, settled: true, spare: true,
 		hiddenBy: []string{OwnShaper}},
@@ -102,7 +106,7 @@ var rules = []rule{
 		hiddenBy: []string{OwnShaper}},
 	{code: BlackHole, title: "large packets vanish", check: blackHole, setup: true, settle: settle},
 	{code: MixedMTU, title: "MTUs differ on the path", check: mixedMTU, settle: settle,
-		hiddenBy: []string{BlackHole, LargeFramesLost}},
+		hiddenBy: []string{BlackHole, LargeFramesLost, UserStack}},
 	{code: LargeFramesLost, title: "large frames are lost when both ways run", check: largeFramesLost, settle: settle, settled: true},
 	// It rests on the mean of a whole step, which only its end tells: there is nothing to
 	// wait for.
@@ -115,7 +119,7 @@ var rules = []rule{
 	{code: RouterAsEndpoint, title: "the test ends on a router", check: routerAsEndpoint, setup: true, settle: settle,
 		hiddenBy: []string{LineRate, FilterCost}},
 	{code: ThroughTunnel, title: "the test goes through a tunnel", check: throughTunnel, setup: true, settle: settle,
-		hiddenBy: []string{LineRate, TunnelCore}},
+		hiddenBy: []string{LineRate, TunnelCore, UserStack}},
 	{code: Reordering, title: "packets arrive out of order", check: reordering, settle: settle},
 	{code: Radio, title: "Wi-Fi", check: radio, setup: true, settle: settle},
 
@@ -145,7 +149,18 @@ var rules = []rule{
 }
 
 // lossExplained are the causes of loss that an end of the path can see by itself.
-var lossExplained = []string{HalfDuplex, DamagedFrames, EnergyEfficient, RingOverflow, BacklogDrops, QdiscDrops, OwnShaper, BlackHole, LargeFramesLost}
+var lossExplained = []string{HalfDuplex, DamagedFrames, BacklogDrops, QdiscDrops, OwnShaper, BlackHole, LargeFramesLost}
+
+// onThePath asks a rule about loss only where no end is seen to lose the packets itself,
+// be it for something that no rule of its own speaks of.
+func onThePath(check func(*Evidence, engine.Direction) ruling) func(*Evidence, engine.Direction) ruling {
+	return func(e *Evidence, dir engine.Direction) ruling {
+		if why := e.lostAtEnd(dir); why != "" {
+			return no(why)
+		}
+		return check(e, dir)
+	}
+}
 
 // leastAge is how long a step must have run before "nothing found" means anything.
 const leastAge = 3 * time.Second

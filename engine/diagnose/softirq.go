@@ -3,6 +3,7 @@ package diagnose
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"linerate/engine"
 	"linerate/probes"
@@ -32,6 +33,9 @@ func softIRQCore(e *Evidence, dir engine.Direction) ruling {
 	side := e.Receiver(dir)
 	cores, ok := e.cores(side).Get()
 	if !ok {
+		if daemon, full := e.fullDaemon(side); full {
+			return holds(e.daemonFinding(dir, side, daemon))
+		}
 		return e.notSeen(side, "cores", e.cores(side).Why())
 	}
 	hot, middleIdle := e.hottest(side, cores)
@@ -57,7 +61,7 @@ func softIRQCore(e *Evidence, dir engine.Direction) ruling {
 		Evidence: e.from(dir,
 			e.share(fmt.Sprintf("core %d softirq", hot.Core), hot.SoftIRQ, side),
 			e.share(fmt.Sprintf("core %d busy", hot.Core), hot.Busy(), side),
-			e.share("median core idle", middleIdle, side)),
+			e.share("the others idle, median", middleIdle, side)),
 		Remedy: e.spreadInterrupts(side, len(cores)),
 	}
 	if helping {
@@ -70,13 +74,12 @@ func softIRQCore(e *Evidence, dir engine.Direction) ruling {
 	return holds(f)
 }
 
-// hottest gives the core with most packet handling, and the median idle share of all. A
-// core whose ksoftirqd works goes first.
+// hottest gives the core with most packet handling, and the median idle share of all others:
+// on two cores that of both would never be half idle. A core whose ksoftirqd works goes
+// first.
 func (e *Evidence) hottest(side engine.Side, cores []probes.CoreLoad) (hot probes.CoreLoad, middleIdle float64) {
-	idles := make([]float64, len(cores))
 	hot = cores[0]
-	for i, c := range cores {
-		idles[i] = c.Idle
+	for _, c := range cores {
 		if c.SoftIRQ > hot.SoftIRQ {
 			hot = c
 		}
@@ -84,6 +87,12 @@ func (e *Evidence) hottest(side engine.Side, cores []probes.CoreLoad) (hot probe
 	for _, c := range cores {
 		if _, helping := e.packetDaemon(side, c.Core); helping {
 			hot = c
+		}
+	}
+	idles := make([]float64, 0, len(cores))
+	for _, c := range cores {
+		if c.Core != hot.Core {
+			idles = append(idles, c.Idle)
 		}
 	}
 	middleIdle, _ = middle(idles)
@@ -102,18 +111,54 @@ func (e *Evidence) packetDaemon(side engine.Side, core int) (t probes.ThreadLoad
 	return t, false
 }
 
+// fullDaemon gives the ksoftirqd that is full of packets, whichever core it belongs to.
+func (e *Evidence) fullDaemon(side engine.Side) (t probes.ThreadLoad, full bool) {
+	for _, d := range e.end(side).Others.Value {
+		number, ok := strings.CutPrefix(d.Name, "ksoftirqd/")
+		core, err := strconv.Atoi(number)
+		if ok && err == nil && core >= 0 && d.Busy() >= daemonBusy {
+			d.Core = core
+			return d, true
+		}
+	}
+	return t, false
+}
+
+// daemonFinding is R12 where nothing is known of the cores but that the kernel's thread for
+// packets is busy.
+func (e *Evidence) daemonFinding(dir engine.Direction, side engine.Side, daemon probes.ThreadLoad) engine.Finding {
+	where := e.where(side)
+	return engine.Finding{
+		Severity: engine.SeverityLimit, Confidence: engine.Likely, Side: e.side(side), Core: daemon.Core,
+		Text: sentence(fmt.Sprintf("%score %d is full of packet receive (%s %s): spread the interrupts over all cores; more streams will hardly help.",
+			where, daemon.Core, clip(daemon.Name, 16), percent(daemon.Busy()))),
+		Short:    fmt.Sprintf("%score %d full of softirq (%s)", where, daemon.Core, percent(daemon.Busy())),
+		Evidence: e.from(dir, e.share("thread "+clip(daemon.Name, 16), daemon.Busy(), side)),
+		Remedy:   e.spreadInterrupts(side, 0),
+	}
+}
+
 // spreadInterrupts lists how packets get onto more cores: more queues where the card
-// has them, else steering by the kernel.
+// has them, else steering by the kernel. cores is how many there are, 0 unknown.
 func (e *Evidence) spreadInterrupts(side engine.Side, cores int) []engine.Remedy {
 	sys := e.system(side)
+	if cores == 0 {
+		cores = e.end(side).Host.Value.CPU.Cores
+	}
 	steer := sys.steering(cores)
-	if queues, ok := e.queues(side).Get(); ok && queues == 1 {
+	if queues, ok := e.queues(side).Get(); ok && queues.most == 1 {
 		return []engine.Remedy{steer}
 	}
+	balance := "irqbalance, or a service that sets /proc/irq/N/smp_affinity_list; not both"
+	if sys.family == openWrtLinux {
+		balance = "uci set irqbalance.irqbalance.enabled='1'; uci commit irqbalance; service irqbalance restart"
+	}
+	many := "N"
+	if cores > 0 {
+		many = strconv.Itoa(cores)
+	}
 	return []engine.Remedy{
-		sys.do("Use one receive queue per core, each interrupting its own.",
-			fmt.Sprintf("ethtool -L %s combined %d", sys.card, cores),
-			"irqbalance, or a service that sets /proc/irq/N/smp_affinity_list; not both"),
+		sys.do("Use one receive queue per core, each interrupting its own.", fmt.Sprintf("ethtool -L %s combined %s", sys.card, many), balance),
 		steer,
 	}
 }

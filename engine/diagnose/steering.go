@@ -158,8 +158,8 @@ func singleQueue(e *Evidence, dir engine.Direction) ruling {
 	switch {
 	case !ok:
 		return e.notSeen(side, "queues", e.queues(side).Why())
-	case queues != 1:
-		return no(fmt.Sprintf("the card can have %d queues", queues))
+	case queues.now != 1:
+		return no(fmt.Sprintf("the card has %d queues", queues.now))
 	}
 	if card := e.hardware(side); card.Known() && !card.Value {
 		return no("the interface is no card: it has no queues of its own")
@@ -172,7 +172,11 @@ func singleQueue(e *Evidence, dir engine.Direction) ruling {
 		Evidence: e.from(dir, e.fact("receive queues", 1, "", side)),
 		Remedy:   []engine.Remedy{sys.steering(len(e.cores(side).Value))},
 	}
-	if guest {
+	switch {
+	case queues.most > 1:
+		f.Remedy = append([]engine.Remedy{sys.do(fmt.Sprintf("Switch on more of its %d queues, no more than there are cores.", queues.most),
+			fmt.Sprintf("ethtool -L %s combined %d", sys.card, queues.most), "a udev rule or a unit with the same line")}, f.Remedy...)
+	case guest:
 		f.Remedy = append([]engine.Remedy{sys.do(
 			"Give the guest more queues on its host, no more than it has cores, then switch them on here; test it for minutes, since some set-ups stall.",
 			fmt.Sprintf("ethtool -L %s combined 4", sys.card),
@@ -201,16 +205,31 @@ func singleQueue(e *Evidence, dir engine.Direction) ruling {
 	return holds(f)
 }
 
-// queues is how many receive queues a card can have.
-func (e *Evidence) queues(side engine.Side) probes.Reading[int] {
-	if c, ok := e.end(side).Adapter.Channels.Get(); ok {
-		return probes.Got(c.Max)
-	}
+// queues are how many receive queues a card has, and how many it can have.
+type queues struct{ now, most int }
+
+// queues counts the receive queues of one end's card, by its channels or by what the kernel
+// shows of them.
+func (e *Evidence) queues(side engine.Side) probes.Reading[queues] {
 	nic := e.end(side).NIC
-	if !nic.Known() {
-		return probes.Unknown[int](nic.Status, nic.Why())
+	if c, ok := e.end(side).Adapter.Channels.Get(); ok && c.Max > 0 {
+		q := queues{now: c.Now, most: max(c.Now, c.Max)}
+		if shown, ok := nic.Value.RxQueues.Get(); c.Now <= 0 && ok {
+			q.now = shown
+		}
+		if q.most == 1 {
+			q.now = 1
+		}
+		return probes.Got(q)
 	}
-	return nic.Value.RxQueues
+	if !nic.Known() {
+		return probes.Unknown[queues](nic.Status, nic.Why())
+	}
+	n, ok := nic.Value.RxQueues.Get()
+	if !ok {
+		return probes.Unknown[queues](nic.Value.RxQueues.Status, nic.Value.RxQueues.Why())
+	}
+	return probes.Got(queues{n, n})
 }
 
 // paravirtual reports whether a hypervisor plays the card of one end.

@@ -67,7 +67,8 @@ func steeringRows() []row {
 		{SingleQueue, "virtio, its core full", base(append(hot, channels(local, 1), nic(local, func(n *probes.NIC) { n.Driver = probes.Got("virtio_net") }))...), down, Holds, "one receive queue, and its core 0 is full of packet receive"},
 		{SingleQueue, "no channels, one queue", base(append(hot, nic(local, func(n *probes.NIC) { n.RxQueues = probes.Got(1) }))...), down, Holds, ""},
 		{SingleQueue, "core not full", base(direction(down), channels(local, 1), cores(local, .5)), down, RuledOut, "not full"},
-		{SingleQueue, "two queues", base(append(hot, channels(local, 2))...), down, RuledOut, "2 queues"},
+		{SingleQueue, "two queues", base(append(hot, adapter(local, func(a *probes.Adapter) { a.Channels = probes.Got(probes.Channels{Now: 2, Max: 2}) }))...), down, RuledOut, "2 queues"},
+		{SingleQueue, "one of eight switched on", base(append(hot, channels(local, 8))...), down, Holds, "one receive queue"},
 		{SingleQueue, "veth", base(append(hot, channels(local, 1), kind(local, "veth"))...), down, RuledOut, "no card"},
 		{SingleQueue, "VLAN on a card", base(append(hot, channels(local, 1), kind(local, "vlan"), chained("vlan", "physical"))...), down, Holds, ""},
 		{SingleQueue, "bridge of a container host", base(append(hot, channels(local, 1), kind(local, "bridge"), chained("bridge"))...), down, RuledOut, "no card"},
@@ -118,7 +119,7 @@ func withheldRows() []row {
 		{Steal, "far", base(known(stolenOf(farEnd, .1, 0))), up, Holds, "far core 0"},
 		{Steal, "cores unknown", base(blindCores(local)), up, Unseen, "cgo"},
 
-		{CPUQuota, "27 %", base(throttled(local, 1080*time.Millisecond)), up, Holds, "CPU limit of 1.0 cores holds this program back for 27 % of the time."},
+		{CPUQuota, "27 %", base(throttled(local, 1080*time.Millisecond)), up, Holds, "CPU limit of 1 core holds this program back for 27 % of the time."},
 		{CPUQuota, "4.9 %", base(throttled(local, 196*time.Millisecond), known(throttled(farEnd, 0))), up, RuledOut, "5 % of the time"},
 		{CPUQuota, "far", base(throttled(local, 0), known(throttled(farEnd, time.Second))), up, Holds, "The far control group's"},
 		{CPUQuota, "no control group", base(blindVitals(local)), up, Unseen, "no /proc here"},

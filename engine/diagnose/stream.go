@@ -131,8 +131,22 @@ func (w *StreamWindow) Rate(sender bool) float64 {
 	return bytes * 8 / w.Span.Seconds()
 }
 
-// appLimited is AppLimited as a quantity of the stream.
-func (w *StreamWindow) appLimited() probes.Reading[float64] { return w.AppLimited }
+// appLimited is AppLimited, or what the last reading alone says.
+func (w *StreamWindow) appLimited() probes.Reading[float64] {
+	if w.AppLimited == (probes.Reading[float64]{}) {
+		return w.share(engine.InfoDelivery, one(w.Now.AppLimited), 1)
+	}
+	return w.AppLimited
+}
+
+// closed is ZeroWindow, or what the last reading alone says, where the socket waits for the
+// peer's window at all: a window of zero may also be one that was left out.
+func (w *StreamWindow) closed() probes.Reading[float64] {
+	if share, ok := w.RwndLimited().Get(); ok && share >= stalledShare && w.ZeroWindow == (probes.Reading[float64]{}) {
+		return w.share(engine.InfoSndWnd, one(w.Now.SndWnd == 0), 1)
+	}
+	return w.ZeroWindow
+}
 
 // waiting is the part of what the socket holds that has not been sent even once: near 1
 // when the network is the brake, near 0 when the program is.

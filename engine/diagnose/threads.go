@@ -27,9 +27,10 @@ const (
 // senderCore (R10): a sending thread needs a whole core, and others are free.
 func senderCore(e *Evidence, dir engine.Direction) ruling {
 	side := e.Sender(dir)
-	t, ok := e.busiest(side, dir, true).Get()
+	r := e.worker(side, dir, true)
+	t, ok := r.Get()
 	if !ok {
-		return unseen("sending threads: " + e.busiest(side, dir, true).Why())
+		return unseen("sending threads: " + r.Why())
 	}
 	cores, ok := e.cores(side).Get()
 	if !ok {
@@ -47,18 +48,41 @@ func senderCore(e *Evidence, dir engine.Direction) ruling {
 	where := e.where(side)
 	at, share := onCore(t, cores, where)
 	f := e.threadFinding(dir, side, t, share, free)
-	f.Text = fmt.Sprintf("One core is full of the sending thread (%s) while %s: press + for another stream.%s", at, sitIdle(free), e.both())
+	small := ""
+	if b := e.Test.Spec.BlockSize; b > 0 && b < smallBlock {
+		small = fmt.Sprintf("drop -l %d, or ", b)
+	}
+	f.Text = fmt.Sprintf("One core is full of the sending thread (%s) while %s: %spress + for another stream.%s", at, sitIdle(free), small, e.both())
 	f.Short = fmt.Sprintf("%score %d full (sending): press +", where, t.Core)
 	f.Confidence = e.senderConfidence(dir)
 	f.Remedy = []engine.Remedy{{Text: "Add a stream: each has its own thread. iperf3 before 3.16 runs all of -P in one."}}
 	if b := e.Test.Spec.BlockSize; b > 0 && b < smallBlock {
-		f.Remedy = append(f.Remedy, engine.Remedy{Text: fmt.Sprintf("Drop -l %d: small writes cost more in system calls than in copying.", b)})
+		f.Remedy = append([]engine.Remedy{{Text: fmt.Sprintf("Drop -l %d: small writes cost more in system calls than in copying.", b)}}, f.Remedy...)
+		f.Evidence = append(f.Evidence, engine.Evidence{Name: "bytes per write", Value: float64(b), Unit: "B", Side: engine.Local})
 	}
 	if a := e.Test.Spec.Affinity; a >= 0 && e.side(side) == engine.Local {
 		f.Remedy = append(f.Remedy, engine.Remedy{Text: fmt.Sprintf("Drop -A %d: it binds every stream to one core.", a)})
 	}
 	f.Remedy = append(f.Remedy, engine.Remedy{Text: "A larger MTU and zero copy (-Z) cost less CPU per byte."})
 	return holds(f)
+}
+
+// worker gives the busiest thread that moves a direction's payload at one end. Where threads
+// are not told apart, a process that uses as much as one core, beside a core that is full
+// and not of packets, is taken for that thread: iperf3 before 3.16 has no other, and a
+// single stream needs no other.
+func (e *Evidence) worker(side engine.Side, dir engine.Direction, sends bool) probes.Reading[Thread] {
+	r := e.busiest(side, dir, sends)
+	if e.Ends[side].Threads.Known() || e.maybeOneComputer() {
+		return r
+	}
+	busy, ok := e.Ends[side].Process.Get()
+	cores, seen := e.cores(side).Get()
+	top := spreadOf(cores).top
+	if !ok || !seen || busy < full || busy > oneCoreMost || top.Busy() < full || top.User+top.System < working {
+		return r
+	}
+	return probes.Got(Thread{ThreadLoad: probes.ThreadLoad{Name: "process", System: busy, Core: top.Core}, Dir: dir, Sends: sends})
 }
 
 // fillsWithProgram reports a thread that with the rest of its own program fills its core.
@@ -90,9 +114,10 @@ func (e *Evidence) senderConfidence(dir engine.Direction) engine.Confidence {
 // receiverCore (R11): a receiving thread needs a whole core.
 func receiverCore(e *Evidence, dir engine.Direction) ruling {
 	side := e.Receiver(dir)
-	t, ok := e.busiest(side, dir, false).Get()
+	r := e.worker(side, dir, false)
+	t, ok := r.Get()
 	if !ok {
-		return unseen("receiving threads: " + e.busiest(side, dir, false).Why())
+		return unseen("receiving threads: " + r.Why())
 	}
 	if t.Busy() < full {
 		return no(fmt.Sprintf("the busiest receiving thread uses %s of a core", percent(t.Busy())))
@@ -101,7 +126,7 @@ func receiverCore(e *Evidence, dir engine.Direction) ruling {
 	if known && !late {
 		return no("the receiving thread is busy but keeps up: its buffers are empty")
 	}
-	cores := e.cores(side).Or(nil)
+	cores, seen := e.cores(side).Get()
 	where := e.where(side)
 	at, share := onCore(t, cores, where)
 	free := freeBeside(cores, t.Core)
@@ -116,10 +141,13 @@ func receiverCore(e *Evidence, dir engine.Direction) ruling {
 		{Text: "Keep the reader off the core that takes the interrupts, but in the same cache."},
 	}
 	f.Text = fmt.Sprintf("One core is full of the receiving thread (%s)", at)
-	if free > 0 {
+	f.Short = fmt.Sprintf("%score %d full (receiving): press +", where, t.Core)
+	switch {
+	case !seen:
+		f.Text += ": press + for another stream." + e.both()
+	case free > 0:
 		f.Text += fmt.Sprintf(" while %s: press + for another stream.%s", sitIdle(free), e.both())
-		f.Short = fmt.Sprintf("%score %d full (receiving): press +", where, t.Core)
-	} else {
+	default:
 		f.Text += ", and no other core is free: more streams cannot help much." + e.both()
 		f.Short = fmt.Sprintf("%score %d full (receiving)", where, t.Core)
 		f.Press, f.Proof = "", engine.ProofReverse
@@ -148,14 +176,24 @@ func (e *Evidence) readerLate(dir engine.Direction, side engine.Side) (late, kno
 // threadFinding has what R10 and R11 share.
 func (e *Evidence) threadFinding(dir engine.Direction, side engine.Side, t Thread, share float64, free int) engine.Finding {
 	here := e.side(side)
-	return engine.Finding{
+	f := engine.Finding{
 		Severity: engine.SeverityLimit, Side: here, Core: t.Core,
 		Press: "+", Proof: engine.ProofAddStream,
-		Evidence: e.from(dir,
-			e.share("thread "+t.Name, t.Busy(), here),
-			e.share(fmt.Sprintf("core %d busy", t.Core), share, here),
-			engine.Evidence{Name: "cores free", Value: float64(free), Side: here, Age: e.end(side).Age}),
+		Evidence: e.from(dir, e.share(named(t), t.Busy(), here)),
 	}
+	if e.cores(side).Known() {
+		f.Evidence = append(f.Evidence, e.share(fmt.Sprintf("core %d busy", t.Core), share, here),
+			engine.Evidence{Name: "cores free", Value: float64(free), Side: here, Age: e.end(side).Age})
+	}
+	return f
+}
+
+// named says in the list of evidence what was measured: a thread, or a whole process.
+func named(t Thread) string {
+	if t.TID == 0 && t.Name == "process" {
+		return "process of the test"
+	}
+	return "thread " + t.Name
 }
 
 // sitIdle says how many cores have nothing to do: "1 sits idle", "3 sit idle".

@@ -313,7 +313,7 @@ func TestSymptomsAreHidden(t *testing.T) {
 		dir           engine.Direction
 		cause, hidden string
 	}{
-		{"drops of an overflowing ring look like random loss", lossy(linked(farEnd, probes.Counters{"rx_missed_errors": 400, "rx_packets": 1e6}), rings(farEnd, 256, 4096)), up, RingOverflow, RandomLoss},
+		{"drops of the own queue look like random loss", lossy(qdiscs(local, probes.Qdisc{Kind: "pfifo_fast", Dropped: 13})), up, QdiscDrops, RandomLoss},
 		{"a user program's stack knows no window scaling", base(nic(local, func(n *probes.NIC) { n.Name, n.Kind, n.MTU = "tap0", probes.Got("tap"), probes.Got(65520) }), sender(up, func(w *StreamWindow) { w.Now.Options, w.Now.SndWnd = 1, 65535 })), up, UserStack, UnscaledWindow},
 		{"offloads off fill the cores", cut(cores(local, .97, .98), func(e *Evidence) { e.Ends[local].Process = probes.Got(1.5) }), up, OffloadsOff, AllCoresFull},
 		{"a late reader has its queue squeezed", smallWindow(again(up, limitedBy(.9, 0)), receiver(up, buffers(engine.SockMem{RmemAlloc: 99, RcvBuf: 100})), tcp(farEnd, probes.Counters{"TcpExt.TCPRcvCollapsed": 9})), up, LateReader, MemoryPressure},

@@ -127,18 +127,28 @@ func receiveWindow(e *Evidence, dir engine.Direction) ruling {
 			e.socket(dir, "receive windows", c.bytes, "B", side),
 			e.socket(dir, "round trip time", c.rtt.Seconds(), "s", e.Sender(dir))),
 	}
-	fixed := ""
+	unsure, mayGrow := "", true
 	switch fit, why := e.receiverFits(dir, side, most); fit {
 	case RuledOut:
 		return no(why)
 	case Unseen:
 		f.Confidence = engine.Likely
-		fixed = " (" + why + ")"
+		unsure = " (" + why + ")"
+	default:
+		room, _ := median(e.flow(dir).Receiver.Value, (*StreamWindow).receiveRoom)
+		mayGrow = !most.Known() || room >= atMost*most.Value
 	}
-	f.Text = fmt.Sprintf("The %sreceive window limits: %s / %s = %s%s. Raise tcp_rmem %s.",
-		e.where(side), unit.Bytes(uint64(c.bytes)), unit.Duration(c.rtt), unit.Rate(c.allowed), fixed, atSide(e, side))
-	f.Remedy = []engine.Remedy{e.system(side).buffer("Let autotuning give the receiver more.", receiveKeys, 4096, 131072, e.roomFor(c.rtt, most))}
-	f.Remedy = append(f.Remedy, e.system(side).say("Do not set SO_RCVBUF in the program: it ends autotuning."))
+	f.Text = fmt.Sprintf("The %sreceive window limits: %s / %s = %s%s", e.where(side),
+		unit.Bytes(uint64(c.bytes)), unit.Duration(c.rtt), unit.Rate(c.allowed), unsure)
+	f.Remedy = []engine.Remedy{e.system(side).say("Do not set SO_RCVBUF in the program: it ends autotuning.")}
+	if !mayGrow { // it is smaller than the kernel would let it get, and stays so
+		f.Text += ", and its program has fixed it (SO_RCVBUF)."
+		return holds(f)
+	}
+	f.Text += ". Raise tcp_rmem " + atSide(e, side) + "."
+	f.Remedy = append([]engine.Remedy{
+		e.system(side).buffer("Let autotuning give the receiver more.", receiveKeys, 4096, 131072, e.roomFor(c.rtt, most)),
+	}, f.Remedy...)
 	return holds(f)
 }
 
@@ -176,8 +186,12 @@ func (e *Evidence) windowLimits(dir engine.Direction) (windowCap, ruling) {
 // buffer has grown as far as it may. Unseen comes with the reason.
 func (e *Evidence) receiverFits(dir engine.Direction, side engine.Side, most probes.Reading[float64]) (State, string) {
 	r := &e.flow(dir).Receiver
-	if !r.Known() || len(r.Value) == 0 {
+	switch {
+	case r.Known() && len(r.Value) > 0:
+	case e.side(side) == engine.Far:
 		return Unseen, "far end not visible"
+	default:
+		return Unseen, "its buffers are not visible"
 	}
 	fill, ok := median(r.Value, (*StreamWindow).Unread)
 	if !ok {
@@ -207,7 +221,7 @@ func (e *Evidence) receiverFits(dir engine.Direction, side engine.Side, most pro
 // power of two.
 func (e *Evidence) roomFor(rtt time.Duration, now probes.Reading[float64]) uint64 {
 	need := 2 * now.Or(32<<20)
-	if c, ok := e.Path.Ceiling.Get(); ok {
+	if c, ok := e.ceiling().Get(); ok {
 		need = max(need, 2*c.Bps/8*rtt.Seconds())
 	}
 	room := uint64(64 << 20)
@@ -222,7 +236,7 @@ func lateReader(e *Evidence, dir engine.Direction) ruling {
 	side := e.Receiver(dir)
 	streams := e.flow(dir).Sender.Value
 	share, shareKnown := median(streams, (*StreamWindow).RwndLimited)
-	closed, closedKnown := median(streams, func(w *StreamWindow) probes.Reading[float64] { return w.ZeroWindow })
+	closed, closedKnown := median(streams, (*StreamWindow).closed)
 	fill, fillKnown := median(e.flow(dir).Receiver.Value, (*StreamWindow).Unread)
 	shut := e.perSecond(side, e.tcp(side, "TcpExt.TCPToZeroWindowAdv"))
 	f := engine.Finding{
@@ -240,7 +254,7 @@ func lateReader(e *Evidence, dir engine.Direction) ruling {
 		what = fmt.Sprintf("its buffer is %s full", percent(fill))
 		f.Evidence = e.from(dir, e.socket(dir, "receive buffer fill", fill, "share", side), e.socket(dir, "rwnd limited", share, "share", e.Sender(dir)))
 	case shut.Known() && shut.Value >= closings:
-		what = fmt.Sprintf("it closes its window %s times a second", unit.Count(shut.Value))
+		what = fmt.Sprintf("it closes its window %s a second", times(shut.Value))
 		f.Evidence = e.from(dir, e.vital("windows closed", shut.Value, "1/s", side))
 	case closedKnown && closed > 0:
 		what = fmt.Sprintf("its window was closed in %s of the samples", percent(closed))

@@ -2,11 +2,14 @@ package diagnose
 
 import (
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"linerate/engine"
+	"linerate/engine/unit"
 	"linerate/probes"
 )
 
@@ -64,7 +67,7 @@ func quota(e *Evidence, dir engine.Direction) ruling {
 		end := e.end(side)
 		limit := ""
 		if n, ok := end.Vitals.Quota.Cores.Get(); ok {
-			limit = fmt.Sprintf(" of %s cores", digits(n, 2))
+			limit = " of " + coreCount(n)
 		}
 		sys := e.system(side)
 		f := engine.Finding{
@@ -73,6 +76,7 @@ func quota(e *Evidence, dir engine.Direction) ruling {
 				"systemctl set-property --runtime UNIT CPUQuota=", "cpu.max, or the container's CPU limit")},
 		}
 		held := e.shareOfWindow(side, end.Vitals.Quota.Throttled)
+		held.Value = min(held.Value, 1) // each core's wait counts
 		if e.Test.Idle && held.Value < throttledShare {
 			return e.tightQuota(side, f)
 		}
@@ -89,6 +93,17 @@ func quota(e *Evidence, dir engine.Direction) ruling {
 	})
 }
 
+// parts prints a number of cores, which may be a broken one: "0.25", "2".
+func parts(n float64) string { return strconv.FormatFloat(math.Round(n*100)/100, 'f', -1, 64) }
+
+// coreCount is parts with the name of what is counted.
+func coreCount(n float64) string {
+	if parts(n) == "1" {
+		return "1 core"
+	}
+	return parts(n) + " cores"
+}
+
 // tightQuota is quota while nothing flows: a limit below the number of cores will hold
 // a test back.
 func (e *Evidence) tightQuota(side engine.Side, f engine.Finding) ruling {
@@ -102,12 +117,12 @@ func (e *Evidence) tightQuota(side engine.Side, f engine.Finding) ruling {
 	case !ok:
 		return e.notSeen(side, "cores", e.cores(side).Why())
 	case limit.Value >= float64(len(cores)):
-		return no(fmt.Sprintf("the CPU limit is %s cores of %d", digits(limit.Value, 2), len(cores)))
+		return no(fmt.Sprintf("the CPU limit is %s of %d", coreCount(limit.Value), len(cores)))
 	}
 	f.Confidence = engine.Likely
 	f.Text = fmt.Sprintf("The %scontrol group may use %s of %s: a fast test will be held back by it.",
-		e.where(side), digits(limit.Value, 2), count(len(cores), "core"))
-	f.Short = fmt.Sprintf("%sCPU limit: %s of %s", e.where(side), digits(limit.Value, 2), count(len(cores), "core"))
+		e.where(side), parts(limit.Value), count(len(cores), "core"))
+	f.Short = fmt.Sprintf("%sCPU limit: %s of %s", e.where(side), parts(limit.Value), count(len(cores), "core"))
 	f.Evidence = []engine.Evidence{e.vital("CPU limit", limit.Value, "cores", side), e.fact("cores", float64(len(cores)), "", side)}
 	return holds(f)
 }
@@ -138,13 +153,12 @@ func slowCore(e *Evidence, dir engine.Direction) ruling {
 		f := engine.Finding{
 			Severity: engine.SeverityWarning, Confidence: engine.Sure, Side: e.side(side), Core: -1,
 			Evidence: e.from(dir, e.fact("governor "+governor, 1, "", side)),
-			Remedy: []engine.Remedy{e.system(side).do("Let the cores run at full clock.",
-				"cpupower frequency-set -g performance", "tuned-adm profile network-throughput")},
+			Remedy:   []engine.Remedy{e.system(side).fullClock()},
 		}
 		if e.Test.Idle {
 			f.Confidence = engine.Likely
 			f.Text = fmt.Sprintf("The governor of the %scores is %s: they may stay slow under load.", e.where(side), governor)
-			f.Short = fmt.Sprintf("%sgovernor %s", e.where(side), governor)
+			f.Short = fmt.Sprintf("%sgovernor %s", e.where(side), clip(governor, 24))
 			return holds(f)
 		}
 		return e.slowUnderLoad(side, governor, f)
@@ -222,8 +236,10 @@ func heat(e *Evidence, dir engine.Direction) ruling {
 				"Clean or improve the cooling, or lower the power limit. 10GBASE-T modules in SFP+ cages overheat too.")},
 		}
 		switch {
-		case v.Events.Value > 0 || held.Value >= throttledShare:
+		case v.Events.Value > 0:
 			f.Evidence = e.from(dir, e.vital("throttle events", float64(v.Events.Value), "", side))
+		case held.Value >= throttledShare:
+			f.Evidence = e.from(dir, e.vital("time throttled", held.Value, "share", side))
 		case e.sagsHot(side):
 			f.Confidence = engine.Likely
 			f.Evidence = e.from(dir, e.vital("degrees below the trip point", v.Margin.Value, "K", side))
@@ -233,10 +249,10 @@ func heat(e *Evidence, dir engine.Direction) ruling {
 			return no("no throttling from heat")
 		}
 		f.Text = fmt.Sprintf("The %sCPU is throttled by heat", e.where(side))
-		if n := len(e.flow(dir).Seconds); n >= keptSeconds {
+		if n := len(e.flow(dir).Seconds); n >= 2*leastSeconds {
 			s := e.flow(dir).Seconds
-			if first, last := mean(s[:3]), mean(s[n-3:]); last < 0.9*first {
-				f.Text += fmt.Sprintf("; the rate fell from %s to %s", bare(first), bare(last))
+			if first, last := mean(s[:leastSeconds]), mean(s[n-leastSeconds:]); last < 0.9*first {
+				f.Text += fmt.Sprintf("; the rate fell from %s to %s", unit.Rate(first), unit.Rate(last))
 			}
 		}
 		f.Text += "."
