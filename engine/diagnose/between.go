@@ -18,15 +18,16 @@ const (
 	scales = 0.85
 	// someLoss is the loss below which a cap can be what bounds a flow.
 	someLoss = 0.001
-	// reordered is the reordering metric from which packets overtake each other, segments,
-	// and reorderings the least rate of such events, 1/s.
-	reordered, reorderings = 3, 1.0
+	// reordered is the reordering metric from which packets overtake each other, segments.
+	reordered = 3
+	// manySigns of reordering within the last seconds are a path's doing; fewer come from a
+	// thread that changes its core, unless they are at least fewSigns and strikingPart of all
+	// segments, as at a slow path.
+	manySigns, fewSigns, strikingPart = 50, 10, 0.01
 	// oftenReordered is the share of segments from which overtaking is worth a word though
 	// TCP has learned to wait and sends nothing twice: Linux 6.18 showed 1 to 30 % at links
 	// where 1 to 20 % of the packets came late, and no recovery undone.
 	oftenReordered = 0.001
-	// falseAlarms is the least number of retransmissions that a share can be taken of.
-	falseAlarms = 5
 )
 
 // caps are the rates at which providers hold single flows, bits/s.
@@ -62,7 +63,7 @@ func flowCap(e *Evidence, dir engine.Direction) ruling {
 	case exceeded > 0 || e.cloudCard() || virtual.Known():
 	case host.Known() && virtual.Status == probes.Absent:
 		return no("this is no virtual machine: no provider holds its flows")
-	default:
+	case !e.scaled(dir): // what streams add up to is a sign too
 		return e.notSeen(engine.Local, "virtualisation", orElse(host.Why(), virtual.Why()))
 	}
 	flat, known := e.flow(dir).steady(flowCapSpread)
@@ -86,7 +87,7 @@ func flowCap(e *Evidence, dir engine.Direction) ruling {
 	}
 	if exceeded > 0 {
 		f.Confidence = engine.Sure
-		f.Text = fmt.Sprintf("The provider's bandwidth allowance is used up (%s packets held back or dropped).", unit.Count(exceeded))
+		f.Text = fmt.Sprintf("The provider's bandwidth allowance is used up (%s held back or dropped).", plural(exceeded, "packet", "packets"))
 		f.Short = "the provider's allowance is used up"
 		f.Evidence = append(f.Evidence, e.vital("allowance exceeded", exceeded, "", side))
 		return holds(f)
@@ -94,11 +95,17 @@ func flowCap(e *Evidence, dir engine.Direction) ruling {
 	f.Text = fmt.Sprintf("The provider seems to cap one flow at %s (%s machine): add streams with +.", unit.Rate(limit), orElse(virtual.Value, "cloud"))
 	f.Short = fmt.Sprintf("one flow capped at %s: press +", bare(limit))
 	f.Evidence = append(f.Evidence, engine.Evidence{Name: "flow cap", Value: limit, Unit: "bit/s", Side: engine.Path})
-	if t, ok := e.moreStreams(dir); ok && 1+t.gain >= scales*float64(t.to)/float64(t.from) {
+	if t, _ := e.moreStreams(dir); e.scaled(dir) {
 		f.Confidence = engine.Sure
 		f.Text += fmt.Sprintf(" %s.", sentence(t.String()))
 	}
 	return holds(f)
+}
+
+// scaled reports whether n times the streams have given about n times the rate.
+func (e *Evidence) scaled(dir engine.Direction) bool {
+	t, ok := e.moreStreams(dir)
+	return ok && 1+t.gain >= scales*float64(t.to)/float64(t.from)
 }
 
 // cloudCard reports a card that only providers have.
@@ -162,6 +169,25 @@ func routerAsEndpoint(e *Evidence, dir engine.Direction) ruling {
 // measurers are the programs that a test may honestly end in.
 var measurers = []string{"iperf3", "iperf", "linerate"}
 
+// overSSH are the beginnings of the names of programs that carry a port through SSH, and
+// forwarders those of others that only hand on what they accept: relays and proxies, the port
+// forwarders of containers and virtual machines, tunnels. The kernel keeps 15 bytes of a
+// name.
+var (
+	overSSH    = []string{"ssh", "autossh", "dropbear", "dbclient", "tinysshd", "plink"}
+	forwarders = []string{
+		"socat", "ncat", "rinetd", "redir", "simpleproxy", "systemd-socket-",
+		"haproxy", "nginx", "envoy", "traefik", "caddy", "stunnel", "ghostunnel", "3proxy",
+		"docker-proxy", "rootlessport", "rootlesskit", "slirp4netns", "pasta", "passt", "gvproxy", "vpnkit", "com.docker.back",
+		"kubectl", "kube-proxy", "qemu-system", "VBoxHeadless", "VirtualBoxVM", "VBoxNetNAT", "limactl",
+		"cloudflared", "frpc", "frps", "ngrok", "chisel", "gost", "bore", "tailscaled", "wstunnel", "ss-local", "ss-tunnel", "xray", "v2ray", "sing-box",
+	}
+)
+
+func beginsWithOne(name string, beginnings []string) bool {
+	return slices.ContainsFunc(beginnings, func(b string) bool { return strings.HasPrefix(name, b) })
+}
+
 // throughTunnel (R45c): the test goes through a tunnel, and that is what it measures.
 func throughTunnel(e *Evidence, dir engine.Direction) ruling {
 	f := engine.Finding{
@@ -169,9 +195,10 @@ func throughTunnel(e *Evidence, dir engine.Direction) ruling {
 		Remedy: []engine.Remedy{{Text: "Test to the address that the tunnel itself goes to, and compare."}},
 	}
 	program, known := e.Path.Listener.Get()
-	if known && program != "" && !slices.ContainsFunc(measurers, func(m string) bool { return strings.HasPrefix(program, m) }) {
+	ssh := beginsWithOne(program, overSSH)
+	if known && (ssh || beginsWithOne(program, forwarders)) {
 		what := "a forwarder (" + clip(program, 16) + ")"
-		if strings.HasPrefix(program, "ssh") {
+		if ssh {
 			what = "an SSH tunnel"
 		}
 		f.Text = fmt.Sprintf("This measures %s: the port on this computer is served by %s. TCP's figures describe only the way to it.", what, clip(program, 16))
@@ -193,6 +220,8 @@ func throughTunnel(e *Evidence, dir engine.Direction) ruling {
 		return unseen("interface: " + kind.Why())
 	case e.Test.SameHost && !known && e.Path.Listener.Why() != "":
 		return unseen("listener: " + e.Path.Listener.Why())
+	case known && !beginsWithOne(program, measurers):
+		return no(fmt.Sprintf("the port is served by %s, which is not known to hand on what it gets", clip(program, 16)))
 	}
 	return no("no tunnel is in the way")
 }
@@ -212,7 +241,8 @@ func (e *Evidence) segmentRate(dir engine.Direction) (perSecond float64) {
 func reordering(e *Evidence, dir engine.Direction) ruling {
 	side := e.Sender(dir)
 	l := e.loss(dir)
-	events := e.perSecond(side, sum(e.tcp(side, "TcpExt.TCPSACKReorder"), e.tcp(side, "TcpExt.TCPTSReorder")))
+	signs := sum(e.tcp(side, "TcpExt.TCPSACKReorder"), e.tcp(side, "TcpExt.TCPTSReorder"))
+	events := e.perSecond(side, signs)
 	undone := e.tcp(side, "TcpExt.TCPFullUndo")
 	metric, metered := 0.0, false
 	for _, w := range e.flow(dir).Sender.Value {
@@ -220,9 +250,10 @@ func reordering(e *Evidence, dir engine.Direction) ruling {
 			metric, metered = max(metric, float64(w.Now.Reordering)), true
 		}
 	}
-	vain := l.Known() && l.Value.pd.Known() && l.Value.pd.Value >= spuriousFrom && l.Value.retrans >= falseAlarms && l.Value.p >= anyLoss
-	seen := events.Known() && events.Value >= reorderings && metric > reordered &&
-		(undone.Value > 0 || events.Value >= oftenReordered*e.segmentRate(dir))
+	vain := l.Known() && l.Value.pd.Known() && l.Value.pd.Value >= spuriousFrom && l.Value.p >= anyLoss && many(l.Value.retrans, l.Value.sent)
+	segments := e.segmentRate(dir) * e.end(side).Vitals.Window.Seconds()
+	seen := events.Known() && metric > reordered && many(signs.Value, segments) &&
+		(undone.Value > 0 || signs.Value >= oftenReordered*segments)
 	f := engine.Finding{
 		Severity: engine.SeverityLimit, Confidence: engine.Sure, Side: engine.Path, Core: -1,
 		Short:    "packets arrive out of order",
@@ -239,9 +270,9 @@ func reordering(e *Evidence, dir engine.Direction) ruling {
 			percent(l.Value.pd.Value), unit.Count(l.Value.retrans))
 		f.Evidence = append(f.Evidence, e.socket(dir, "sent again in vain", l.Value.pd.Value, "share", side))
 	case seen:
-		f.Text = fmt.Sprintf("Packets arrive out of order, %s times a second: retransmissions are false alarms.", unit.Count(events.Value))
+		f.Text = fmt.Sprintf("Packets arrive out of order, %s a second: retransmissions are false alarms.", times(events.Value))
 		if l.Known() && l.Value.p < anyLoss {
-			f.Text = fmt.Sprintf("Packets arrive out of order, %s times a second: TCP waits for late ones, and would take long to see a true loss.", unit.Count(events.Value))
+			f.Text = fmt.Sprintf("Packets arrive out of order, %s a second: TCP waits for late ones, and would take long to see a true loss.", times(events.Value))
 		}
 		f.Evidence = append(f.Evidence, e.vital("reorderings", events.Value, "1/s", side), e.vital("recoveries undone", undone.Value, "", side))
 	case !l.Known() && !events.Known():
@@ -254,8 +285,14 @@ func reordering(e *Evidence, dir engine.Direction) ruling {
 	if metered {
 		f.Evidence = append(f.Evidence, e.socket(dir, "reordering", metric, "segments", side))
 	}
-	if d, ok := e.delay(dir).Get(); ok && d.least < insideComputer && e.maybeOneComputer() {
+	if d, ok := e.delay(dir).Get(); e.Test.SameHost || ok && d.least < insideComputer && e.maybeOneComputer() {
 		f.Confidence = engine.Likely // threads that change cores shuffle what never leaves the computer
 	}
 	return holds(f)
+}
+
+// many reports whether so many signs of reordering among so many segments are more than
+// chance.
+func many(signs, segments float64) bool {
+	return signs >= manySigns || signs >= fewSigns && segments > 0 && signs >= strikingPart*segments
 }

@@ -39,7 +39,10 @@ func agent(name, system string) func(*Evidence) {
 
 func betweenRows() []row {
 	reorder := sender(up, windows(wide(20*ms, 21*ms), lost(100000, 3090, 2585), func(w *StreamWindow) { w.Now.Reordering = 30 }))
-	events := probes.Counters{"TcpExt.TCPSACKReorder": 3, "TcpExt.TCPTSReorder": 1, "TcpExt.TCPFullUndo": 1}
+	events := probes.Counters{"TcpExt.TCPSACKReorder": 40, "TcpExt.TCPTSReorder": 10, "TcpExt.TCPFullUndo": 1}
+	slow := func(n uint32) func(*StreamWindow) { // so many segments in the 4 s of the counters
+		return windows(lost(n*3/4, 0, 0), func(w *StreamWindow) { w.Now.Reordering = 9 })
+	}
 	return []row{
 		{ForeignTool, "Windows", base(agent("iperf 3.1.3", "windows"), rateOf(up, 4.5*gig)), up, Holds, "The far iperf3 is a Windows build"},
 		{ForeignTool, "Linux", base(agent("iperf 3.12", "linux"), rateOf(up, 4.5*gig)), up, RuledOut, "runs on linux"},
@@ -66,6 +69,10 @@ func betweenRows() []row {
 
 		{ThroughTunnel, "SSH listens", base(oneHost(.1), kind(local, "loopback"), listener("sshd")), up, Holds, "This measures an SSH tunnel"},
 		{ThroughTunnel, "a container's proxy", base(oneHost(.1), kind(local, "loopback"), listener("docker-proxy")), up, Holds, "a forwarder (docker-proxy)"},
+		{ThroughTunnel, "OpenSSH 9.8", base(oneHost(.1), kind(local, "loopback"), listener("sshd-session")), up, Holds, "served by sshd-session"},
+		{ThroughTunnel, "the kernel has cut the name", base(oneHost(.1), kind(local, "loopback"), listener("systemd-socket-")), up, Holds, "a forwarder"},
+		{ThroughTunnel, "without traffic", base(idleTest, oneHost(.1), kind(local, "loopback"), listener("socat")), up, Holds, "a forwarder (socat)"},
+		{ThroughTunnel, "a program nobody knows", base(oneHost(.1), kind(local, "loopback"), listener("session.test")), up, RuledOut, "not known to hand on"},
 		{ThroughTunnel, "an iperf3 listens", base(oneHost(.1), kind(local, "loopback"), listener("iperf3")), up, RuledOut, "no tunnel"},
 		{ThroughTunnel, "WireGuard", base(kind(local, "wireguard")), up, Holds, "a tunnel (wireguard)"},
 		{ThroughTunnel, "a card", base(), up, RuledOut, "no tunnel"},
@@ -76,8 +83,14 @@ func betweenRows() []row {
 
 		{Reordering, "2585 of 3090 in vain", base(reorder), up, Holds, "the peer already had 84 % of the 3.1k segments sent again"},
 		{Reordering, "49 %", base(sender(up, lost(100000, 3090, 1514))), up, RuledOut, "in order"},
-		{Reordering, "four retransmissions say nothing", base(sender(up, lost(10000, 4, 4))), up, RuledOut, ""},
-		{Reordering, "events", base(sender(up, windows(lost(100000, 10, 0), func(w *StreamWindow) { w.Now.Reordering = 4 })), tcp(local, events)), up, Holds, "out of order, 1 times a second"},
+		{Reordering, "a handful of retransmissions says nothing", base(sender(up, lost(10000, 49, 49))), up, RuledOut, "in order"},
+		{Reordering, "50 of them do", base(sender(up, lost(10000, 50, 50))), up, Holds, "100 % of the 50 segments"},
+		{Reordering, "10 of 1000 do", base(sender(up, lost(1000, 10, 10))), up, Holds, "100 % of the 10 segments"},
+		{Reordering, "9 of 900 do not", base(sender(up, lost(900, 9, 9))), up, RuledOut, "in order"},
+		{Reordering, "events", base(sender(up, windows(lost(100000, 10, 0), func(w *StreamWindow) { w.Now.Reordering = 4 })), tcp(local, events)), up, Holds, "out of order, 12 times a second"},
+		{Reordering, "49 events", base(sender(up, windows(lost(100000, 10, 0), func(w *StreamWindow) { w.Now.Reordering = 4 })), tcp(local, events), tcp(local, probes.Counters{"TcpExt.TCPTSReorder": 9})), up, RuledOut, "in order"},
+		{Reordering, "10 events of 1000 segments", base(sender(up, slow(1000)), tcp(local, probes.Counters{"TcpExt.TCPSACKReorder": 10})), up, Holds, "TCP waits"},
+		{Reordering, "10 events of 1100 segments", base(sender(up, slow(1100)), tcp(local, probes.Counters{"TcpExt.TCPSACKReorder": 10})), up, RuledOut, "in order"},
 		{Reordering, "TCP waits: nothing is sent twice", base(sender(up, windows(lost(100000, 0, 0), func(w *StreamWindow) { w.Now.Reordering = 300 })), tcp(local, probes.Counters{"TcpExt.TCPSACKReorder": 140})), up, Holds, "35 times a second: TCP waits"},
 		{Reordering, "seldom", base(sender(up, windows(lost(100000, 0, 0), func(w *StreamWindow) { w.Now.Reordering = 300 })), tcp(local, probes.Counters{"TcpExt.TCPSACKReorder": 132})), up, RuledOut, "in order"},
 		{Reordering, "metric of 3", base(sender(up, windows(lost(100000, 10, 0), func(w *StreamWindow) { w.Now.Reordering = 3 })), tcp(local, events)), up, RuledOut, ""},

@@ -80,15 +80,10 @@ type Payload struct {
 	UDP        bool
 }
 
-// RouteCeiling computes what the interface of a route leaves for TCP payload when nothing
-// is known of the devices below it.
-func RouteCeiling(route probes.Reading[probes.Route], timestamps bool) probes.Reading[Ceiling] {
-	return ChainCeiling(route, nil, Payload{Timestamps: timestamps})
-}
-
 // ChainCeiling computes what a route leaves for payload, from the chain of devices that
 // its packets pass (probes.Adapter.Chain): each may lower the size of a packet and wrap it
-// into more headers. An empty chain is taken to be the route's interface alone.
+// into more headers. Without a chain nothing is known of what is below the route's
+// interface, which is then taken to be all there is.
 func ChainCeiling(route probes.Reading[probes.Route], chain []probes.Layer, p Payload) probes.Reading[Ceiling] {
 	r, ok := route.Get()
 	if !ok {
@@ -132,7 +127,10 @@ func lineSpeed(first probes.Reading[float64], chain []probes.Layer) probes.Readi
 			return l.SpeedBps
 		}
 	}
-	if first.Known() {
+	switch wire := chain[len(chain)-1].SpeedBps; {
+	case wire.Status != probes.NotRead:
+		return wire
+	case first.Known():
 		return probes.Unknown[float64](probes.Absent, "no device below "+chain[0].Name+" tells one")
 	}
 	return first

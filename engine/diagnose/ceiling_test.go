@@ -40,7 +40,7 @@ func TestEfficiency(t *testing.T) {
 	}
 }
 
-func TestRouteCeiling(t *testing.T) {
+func TestCeilingOfTheInterfaceAlone(t *testing.T) {
 	v4, v6 := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("2001:db8::1")
 	nic := func(kind string, speed probes.Reading[float64], mtu int) probes.Reading[probes.NIC] {
 		return probes.Got(probes.NIC{Name: "eth0", Kind: probes.Got(kind), SpeedBps: speed, MTU: probes.Got(mtu)})
@@ -68,7 +68,7 @@ func TestRouteCeiling(t *testing.T) {
 		{"no route", probes.Unread[probes.Route](errors.New("no route to host")), 0, "no route to host"},
 	}
 	for _, tt := range tests {
-		got := RouteCeiling(tt.route, true)
+		got := ChainCeiling(tt.route, nil, Payload{Timestamps: true})
 		switch {
 		case tt.want == 0 && (got.Known() || !strings.Contains(got.Why(), tt.why)):
 			t.Errorf("%s: got %+v, want unknown with %q", tt.name, got, tt.why)
@@ -149,6 +149,7 @@ func TestChainCeilingUnknown(t *testing.T) {
 		want  string
 	}{
 		{"a tunnel whose card tells no speed", nic("wireguard"), []probes.Layer{{Name: "wireguard0", Kind: "wireguard", Overhead: 60, MTU: 1420}, {Name: "eth0", Kind: "physical", MTU: 1500}}, "speed of eth0: wireguard is virtual"},
+		{"a tunnel over a card that says why", nic("wireguard"), []probes.Layer{{Name: "wireguard0", Kind: "wireguard", Overhead: 60, MTU: 1420}, {Name: "eth0", Kind: "physical", MTU: 1500, SpeedBps: probes.Unknown[float64](probes.Absent, "virtio: the hypervisor tells no line speed")}}, "speed of eth0: virtio: the hypervisor"},
 		{"a tunnel over Wi-Fi", nic("wireguard"), []probes.Layer{{Name: "wireguard0", Kind: "wireguard", MTU: 1420}, {Name: "wlan0", Kind: "wifi", MTU: 1500, SpeedBps: probes.Got(866e6)}}, "wlan0 is wifi: it has no line speed"},
 		{"a program's tunnel", nic("tun"), []probes.Layer{{Name: "tun0", Kind: "tun", MTU: 1500}}, "tun0 is tun"},
 	}

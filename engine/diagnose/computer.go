@@ -65,6 +65,9 @@ func otherPrograms(e *Evidence, dir engine.Direction) ruling {
 		s := spreadOf(cores)
 		used := s.mean - s.steal
 		if used < full || s.least < nearFull {
+			if f, ok := e.crowdedOut(dir, side, cores); ok {
+				return holds(f)
+			}
 			return no(sentence(fmt.Sprintf("the %scores have time left: %s used", where, percent(used))))
 		}
 		process := e.ownProcess(side)
@@ -74,7 +77,7 @@ func otherPrograms(e *Evidence, dir engine.Direction) ruling {
 		// Softirq time belongs to no process; that of a busy network is the test's.
 		own := min(process.Value/float64(s.n)+s.softirq, used)
 		if own >= ownPart*used {
-			return no(fmt.Sprintf("this test uses %s of the %s that the %scores work", percent(own), percent(used), where))
+			return no(fmt.Sprintf("%s uses %s of the %s that the %scores work", e.ourselves(), percent(own), percent(used), where))
 		}
 		if e.keepsUp(dir) {
 			return no("other programs fill the cores, but this test does not wait for any")
@@ -82,6 +85,9 @@ func otherPrograms(e *Evidence, dir engine.Direction) ruling {
 		computer := "this computer"
 		if where != "" {
 			computer = "the far computer"
+		}
+		if e.Test.Idle {
+			return holds(e.busyBefore(dir, side, used, own))
 		}
 		return holds(engine.Finding{
 			Severity: engine.SeverityWarning, Confidence: engine.Sure, Side: side, Core: -1,
@@ -91,11 +97,35 @@ func otherPrograms(e *Evidence, dir engine.Direction) ruling {
 			Evidence: e.from(dir,
 				e.share("cores used", used, side),
 				e.share("of it this test", own, side)),
-			Remedy: []engine.Remedy{{Text: "Stop the other programs, give them other cores, or lower their priority.",
-				Temporary: "top -o %CPU; renice -n 19 -p PID"}},
+			Remedy: []engine.Remedy{quietThem},
 		})
 	})
 }
+
+// ourselves is what takes this program's part of the CPU.
+func (e *Evidence) ourselves() string {
+	if e.Test.Idle {
+		return "this program"
+	}
+	return "this test"
+}
+
+// busyBefore is otherPrograms where no test runs yet: used of the cores is, of which own
+// takes the look at them.
+func (e *Evidence) busyBefore(dir engine.Direction, side engine.Side, used, own float64) engine.Finding {
+	return engine.Finding{
+		Severity: engine.SeverityWarning, Confidence: engine.Sure, Side: side, Core: -1,
+		Text: fmt.Sprintf("Other programs use %s of this computer's CPU%s: a test now would measure them too. Stop them first.",
+			percent(used-own), e.greatestOf(side)),
+		Short:    fmt.Sprintf("other programs use %s of CPU", percent(used-own)),
+		Evidence: e.from(dir, e.share("cores used by other programs", used-own, side)),
+		Remedy:   []engine.Remedy{quietThem},
+	}
+}
+
+// quietThem is what helps against other programs.
+var quietThem = engine.Remedy{Text: "Stop the other programs, give them other cores, or lower their priority.",
+	Temporary: "top -o %CPU; renice -n 19 -p PID"}
 
 // pinnedAmongOthers is otherPrograms for a test bound to one core: only that one counts.
 func (e *Evidence) pinnedAmongOthers(dir engine.Direction, c probes.CoreLoad) ruling {
@@ -159,6 +189,12 @@ func (e *Evidence) ownProcess(side engine.Side) probes.Reading[float64] {
 func (e *Evidence) toldProcess(side engine.Side) probes.Reading[float64] {
 	own := e.end(side).Process
 	switch other := e.Ends[engine.Far-side].Process; {
+	case !own.Known() && len(e.Ends[side].Threads.Value) > 0 && !e.maybeOneComputer():
+		sum := 0.0 // the threads that move payload are nearly all of it
+		for _, t := range e.Ends[side].Threads.Value {
+			sum += t.Busy()
+		}
+		return probes.Got(sum)
 	case !own.Known():
 		return own
 	case !e.Test.SameHost && e.maybeOneComputer():
@@ -232,6 +268,9 @@ func allCoresFull(e *Evidence, dir engine.Direction) ruling {
 		s := spreadOf(cores)
 		if !s.full() {
 			return no(fmt.Sprintf("the %scores are %s busy, the least of them %s", e.where(side), percent(s.mean), percent(s.least)))
+		}
+		if s.steal >= stolenMean && s.mean-s.steal < full {
+			return no(fmt.Sprintf("they are full, but the hypervisor takes %s of them", percent(s.steal)))
 		}
 		if e.keepsUp(dir) {
 			return no("they are full, but this test does not wait for any")

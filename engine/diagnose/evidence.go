@@ -98,7 +98,7 @@ type Path struct {
 	Dest     netip.Addr              `json:"dest"`     // the far end's address
 	Source   netip.Addr              `json:"source"`   // the local address used
 	Gateway  probes.Reading[bool]    `json:"gateway"`  // the far end is this computer's default gateway
-	Listener probes.Reading[string]  `json:"listener"` // program that owns the port on this computer, where the far end is loopback: "sshd"
+	Listener probes.Reading[string]  `json:"listener"` // program that owns the port on this computer, where the far end is here too: "sshd"
 }
 
 // Step is a finished step.

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"linerate/engine"
-	"linerate/engine/unit"
 	"linerate/probes"
 )
 
@@ -78,7 +77,7 @@ func (e *Evidence) mtu(side engine.Side) probes.Reading[int] {
 // headers is what stands before a segment's payload in a packet, bytes.
 func (e *Evidence) headers(w *StreamWindow) int {
 	h := 40
-	if f := e.Path.Ceiling.Value.Framing; f.Family == 6 || e.Test.Spec.Family == 6 || e.Path.Source.Is6() && !e.Path.Source.Is4In6() {
+	if e.sixth() {
 		h = 60
 	}
 	if w.Now.Options&stamped != 0 {
@@ -130,7 +129,7 @@ func blackHole(e *Evidence, dir engine.Direction) ruling {
 // is acknowledged.
 func (e *Evidence) stuck(dir engine.Direction) ruling {
 	f := e.flow(dir)
-	still, ok := f.Idle.Get()
+	still, ok := e.still(dir).Get()
 	switch {
 	case !ok:
 		return unseen("counters: " + f.Idle.Why())
@@ -149,7 +148,8 @@ func (e *Evidence) stuck(dir engine.Direction) ruling {
 	waits := false
 	for i := range streams {
 		w := &streams[i]
-		if w.Info.Known() && (w.Now.CAState == caStateLoss || w.Now.Backoff >= unansweredTimeouts) && w.Now.SndCwnd <= 1 {
+		timedOut := w.Now.CAState == caStateLoss || w.Now.Backoff >= unansweredTimeouts || e.timeouts(dir).Value >= unansweredTimeouts
+		if w.Info.Known() && timedOut && w.Now.SndCwnd <= 1 {
 			waits = true
 			finding.Evidence = append(finding.Evidence, e.socket(dir, "congestion window", float64(w.Now.CwndBytes()), "B", e.Sender(dir)))
 			break
@@ -174,7 +174,8 @@ func (e *Evidence) guessHole(dir engine.Direction, side engine.Side, mtu probes.
 		return e.notSeen(side, "MTU", mtu.Why())
 	case known && back <= 0:
 		return no("the other direction stands still too")
-	case e.Test.Spec.Direction == engine.Both:
+	case e.Test.Spec.Direction == engine.Both && (moved > movedAtAll || e.still(dir).Value < standingStill):
+		// A direction that has only collapsed still moves something now and then.
 		return unseen("path MTU: large packets may be lost only while both directions run")
 	case !known && moved > movedAtAll:
 		return unseen("path MTU: " + e.largestPacket(dir).Why())
@@ -251,6 +252,9 @@ func mixedMTU(e *Evidence, dir engine.Direction) ruling {
 		return no("-M fixes the segments")
 	}
 	side := e.Sender(dir)
+	if k := e.kind(side); e.Test.SameHost || k.Known() && k.Value == "loopback" {
+		return no("on the loopback interface TCP does not fill its MTU")
+	}
 	f := engine.Finding{
 		Severity: engine.SeverityWarning, Confidence: engine.Sure, Side: engine.Path, Core: -1,
 		Short:  "MTUs differ on this path",
@@ -276,7 +280,7 @@ func mixedMTU(e *Evidence, dir engine.Direction) ruling {
 		f.Evidence = e.from(dir, e.fact("MTU", float64(mtu), "B", side), e.socket(dir, "packet "+dir.String(), float64(mine.Value), "B", side))
 	case pieces.Value > 0:
 		f.Confidence = engine.Likely
-		f.Text = fmt.Sprintf("Packets have to be cut up and that fails (%s times): MTUs differ on this path.", unit.Count(pieces.Value))
+		f.Text = fmt.Sprintf("Packets have to be cut up and that fails (%s): MTUs differ on this path.", times(pieces.Value))
 		f.Evidence = e.from(dir, e.vital("fragments failed", pieces.Value, "", side))
 	case !mine.Known() && !narrow.Known():
 		return e.notSeen(side, "segment size", mine.Why())

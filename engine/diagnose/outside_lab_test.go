@@ -49,9 +49,13 @@ func TestLabRunsFromOutside(t *testing.T) {
 			readers(up, 1, engine.SockMem{RcvBuf: 33554432})), want: AllCoresFull, side: engine.Local, says: []string{"Both cores are full"}, fixed: true},
 		{name: "L3, ramp with seconds", e: outside(ownWindow(262144), flows(up, 25.3e6), func(e *Evidence) {
 			e.Test.Age, e.Flows[up].Seconds = 5*time.Second, []float64{3e6, 8e6, 15e6, 21e6, 25.3e6}
-		}, sockets(up, 1, trip(40*ms, 40*ms), func(w *StreamWindow) { w.Before.SndCwnd, w.Before.SndMSS, w.Now.SndCwnd, w.Now.SndSSThresh = 80, 1448, 238, 28 })), want: Ramping, side: engine.Path, says: []string{"slow start ended at 28 segments"}},
+		}, sockets(up, 1, trip(40*ms, 40*ms), func(w *StreamWindow) {
+			w.Before.SndCwnd, w.Before.SndMSS, w.Now.SndCwnd, w.Now.SndSSThresh = 80, 1448, 238, 28
+		})), want: Ramping, side: engine.Path, says: []string{"slow start ended at 28 segments"}},
 		{name: "L3, ramp without seconds", e: outside(ownWindow(262144), flows(up, 25.3e6), func(e *Evidence) { e.Test.Age, e.Flows[up].Seconds = 5*time.Second, nil },
-			sockets(up, 1, trip(40*ms, 40*ms), func(w *StreamWindow) { w.Before.SndCwnd, w.Before.SndMSS, w.Now.SndCwnd, w.Now.SndSSThresh = 80, 1448, 238, 28 }),
+			sockets(up, 1, trip(40*ms, 40*ms), func(w *StreamWindow) {
+				w.Before.SndCwnd, w.Before.SndMSS, w.Now.SndCwnd, w.Now.SndSSThresh = 80, 1448, 238, 28
+			}),
 			tcp(local, probes.Counters{"TcpExt.TCPHystartDelayDetect": 1, "TcpExt.TCPTimeouts": 1})), want: Ramping, side: engine.Path},
 		{name: "L3 later, -w 256K", e: outside(ownWindow(262144), flows(up, 64e6), sockets(up, 1, trip(40*ms, 40*ms), limitedBy(.6, 0), func(w *StreamWindow) { w.Now.SndWnd = 326272 })), want: LockedBuffer, side: engine.Far, says: []string{"-w 256 KiB", "Drop -w"}},
 		{name: "L4", e: l4(1, setting(farEnd, "net.ipv4.tcp_rmem", "4096 131072 524288")), want: ReceiveWindow, side: engine.Far, says: []string{"far", "326 kB / 40.2 ms", "tcp_rmem", "far end"}},

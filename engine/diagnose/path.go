@@ -110,7 +110,7 @@ func randomLoss(e *Evidence, dir engine.Direction) ruling {
 		Short: fmt.Sprintf("random loss of %s", permille(v.loss.p)),
 		Press: "+", Proof: engine.ProofCongestion,
 		Evidence: append(v.numbers(e, dir), engine.Evidence{Name: "Mathis rate", Value: v.allows, Unit: "bit/s", Side: engine.Path, Age: e.flow(dir).Age}),
-		Remedy: []engine.Remedy{{Text: "Look for damaged frames on every hop."}},
+		Remedy:   []engine.Remedy{{Text: "Look for damaged frames on every hop."}},
 	}
 	if e.congestion(dir) != bbr {
 		f.Remedy = append(f.Remedy, e.system(v.side).sysctl("BBR does not slow down for single losses.", "net.ipv4.tcp_congestion_control=bbr"))

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"net/netip"
 	"testing"
 
 	"linerate/engine"
@@ -63,6 +64,25 @@ func legs(side engine.Side, tx ...uint64) func(*Evidence) {
 	})
 }
 
+// expected is the line speed that the operator has named, to a host.
+func expected(bps float64) func(*Evidence) {
+	return func(e *Evidence) {
+		e.Test.ExpectBps = bps
+		e.Path.Dest = netip.MustParseAddr("192.0.2.7")
+	}
+}
+
+// nowhere takes the host away again.
+func nowhere(e *Evidence) { e.Path.Dest = netip.Addr{} }
+
+// over puts the local interface on a card called eth9.
+func over(kind string, speed float64) func(*Evidence) {
+	return adapter(local, func(a *probes.Adapter) {
+		a.Device = "eth9"
+		a.Chain = []probes.Layer{{Name: "eth0", Kind: kind, MTU: 1420}, {Name: "eth9", Kind: "physical", MTU: 1500, SpeedBps: probes.Got(speed)}}
+	})
+}
+
 func physicalRows() []row {
 	tenG := []float64{1 * gig, 10 * gig}
 	farCard := known(card(farEnd, 10*gig, tenG, tenG))
@@ -78,12 +98,19 @@ func physicalRows() []row {
 		{LinkBelow, "the far card", base(card(local, 10*gig, tenG, tenG), known(card(farEnd, gig, tenG, tenG))), up, Holds, "The link of far eth0"},
 		{LinkBelow, "the plateau of 1G where 10 was named", base(farCard, card(local, 10*gig, tenG, tenG), rateOf(up, 938e6), func(e *Evidence) { e.Test.ExpectBps = 10 * gig }), up, Holds, "some hop came up slower"},
 		{LinkBelow, "above that plateau", base(farCard, card(local, 10*gig, tenG, tenG), rateOf(up, 980e6), func(e *Evidence) { e.Test.ExpectBps = 10 * gig }), up, RuledOut, ""},
+		{LinkBelow, "1G where 10 was named", base(farCard, card(local, gig, []float64{.1 * gig, gig}, nil), expected(10*gig)), up, Holds, "The link of eth0 has 1.00 Gbit/s where 10.0 Gbit/s should be: the card can do no more than 1.00 Gbit/s."},
+		{LinkBelow, "the far link has 1G where 10 was named", base(card(local, 10*gig, tenG, tenG), known(card(farEnd, gig, nil, nil)), expected(10*gig)), up, Holds, "The link of far eth0 has 1.00 Gbit/s where 10.0 Gbit/s should be: cable, SFP, or the port at its other end."},
+		{LinkBelow, "WireGuard over 1G where 10 was named", base(farCard, kind(local, "wireguard"), over("wireguard", gig), expected(10*gig)), up, Holds, "The link of eth9 has 1.00 Gbit/s"},
+		{LinkBelow, "what was named is there", base(farCard, card(local, 10*gig, tenG, tenG), expected(10*gig)), up, RuledOut, "as fast as both ends"},
+		{LinkBelow, "without traffic, 1G where 10 was named", base(idleTest, card(local, gig, []float64{gig}, nil), expected(10*gig)), up, Holds, "The link of eth0 has 1.00 Gbit/s"},
+		{LinkBelow, "one of several cards, which cannot do what was named", base(idleTest, farCard, card(local, gig, []float64{gig}, nil), expected(10*gig), nowhere), up, RuledOut, ""},
+		{LinkBelow, "one of several cards, which could", base(idleTest, farCard, card(local, 5*gig, []float64{gig, 5 * gig, 10 * gig}, []float64{gig, 5 * gig}), expected(10*gig), nowhere), up, Holds, "The link of eth0 has 5.00 Gbit/s where 10.0 Gbit/s should be"},
 		{LinkBelow, "speed unknown", base(), up, Unseen, "speed of eth0"},
 		{LinkBelow, "far card unknown", base(card(local, 10*gig, tenG, tenG)), up, Unseen, "far end not visible"},
 		{LinkBelow, "without traffic", base(idleTest, card(local, .1*gig, []float64{.1 * gig, gig}, nil)), up, Holds, ""},
 
 		{HalfDuplex, "half", base(nic(local, func(n *probes.NIC) { n.Duplex = probes.Got("half") })), up, Holds, "Half duplex on eth0: one direction starves the other."},
-		{HalfDuplex, "one collision", base(card(local, gig, tenG, tenG), linked(local, probes.Counters{"collisions": 1})), up, Holds, "collisions"},
+		{HalfDuplex, "one collision", base(card(local, gig, tenG, tenG), linked(local, probes.Counters{"collisions": 1})), up, Holds, "1 collision on eth0"},
 		{HalfDuplex, "none", base(unlinked, card(local, gig, tenG, tenG), linked(local, probes.Counters{"collisions": 0})), up, RuledOut, "full duplex"},
 		{HalfDuplex, "mismatch", base(card(local, gig, tenG, tenG), rateOf(up, 20e6), step(1, down, 900e6, 0), linked(local, probes.Counters{"collisions": 0, "rx_crc_errors": 40}), sender(up, lost(10000, 101, 0))), up, Holds, "directions that differ by far"},
 		{HalfDuplex, "1 % lost", base(unlinked, card(local, gig, tenG, tenG), rateOf(up, 20e6), step(1, down, 900e6, 0), linked(local, probes.Counters{"collisions": 0, "rx_crc_errors": 40}), sender(up, lost(10000, 100, 0))), up, RuledOut, ""},
@@ -92,7 +119,7 @@ func physicalRows() []row {
 
 		{DamagedFrames, "1.2 per 10 million", base(linked(local, probes.Counters{"rx_crc_errors": 12, "rx_frame_errors": 0, "rx_packets": 1e8})), up, Holds, "damaged on eth0 (3/s)"},
 		{DamagedFrames, "1 per 10 million", base(unlinked, linked(local, probes.Counters{"rx_crc_errors": 10, "rx_frame_errors": 0, "rx_packets": 1e8})), up, RuledOut, "no damaged"},
-		{DamagedFrames, "link went down", base(vitals(local, func(v *probes.Vitals) { v.Carrier = probes.Got(uint64(2)) })), up, Holds, "2 times"},
+		{DamagedFrames, "link went down", base(vitals(local, func(v *probes.Vitals) { v.Carrier = probes.Got(uint64(2)) })), up, Holds, "went up or down twice"},
 		{DamagedFrames, "too little light", base(linked(local, probes.Counters{"rx_crc_errors": 0}), adapter(local, func(a *probes.Adapter) { a.Optics = probes.Got(probes.Optics{RxDBm: -14.2, LowDBm: -13.9}) })), up, Holds, "-14.2 dBm"},
 		{DamagedFrames, "enough light", base(unlinked, linked(local, probes.Counters{"rx_crc_errors": 0}), adapter(local, func(a *probes.Adapter) { a.Optics = probes.Got(probes.Optics{RxDBm: -13.8, LowDBm: -13.9}) })), up, RuledOut, ""},
 		{DamagedFrames, "counters unknown", base(blindVitals(local)), up, Unseen, "no /proc here"},
@@ -130,7 +157,7 @@ func physicalRows() []row {
 		{Paused, "counters unknown", base(), up, Unseen, "pause frames"},
 		{Paused, "driver has none", base(driver(local, probes.Counters{"rx_packets": 1})), up, Unseen, "does not count them"},
 
-		{OneBondLeg, "86 % on one leg", base(ceiling(20*gig), rateOf(up, 9.3*gig), legs(local, 860, 140)), up, Holds, "one leg of the bond (eno1, 86 % of the bytes): 9.30 of 9.415 Gbit/s that it can carry."},
+		{OneBondLeg, "86 % on one leg", base(ceiling(20*gig), rateOf(up, 9.3*gig), legs(local, 860, 140)), up, Holds, "one leg of the bond (eno1, 86 % of the bytes): 9.30 of 9.415 Gbit/s it can carry."},
 		{OneBondLeg, "85 %", base(ceiling(20*gig), rateOf(up, 9.3*gig), legs(local, 850, 150), known(legs(farEnd))), up, RuledOut, "share the bytes"},
 		{OneBondLeg, "leg not full", base(ceiling(20*gig), rateOf(up, 8.4*gig), legs(local, 860, 140), known(legs(farEnd))), up, RuledOut, "not full"},
 		{OneBondLeg, "totals only", base(ceiling(20*gig), rateOf(up, 9.3*gig), adapter(local, func(a *probes.Adapter) {

@@ -43,6 +43,9 @@ func remoteNode(e *Evidence, dir engine.Direction) ruling {
 		}
 		nic := e.end(side).NIC.Value
 		speed, ok := nic.SpeedBps.Get()
+		if roof, whose := e.roof(); !ok && roof.Known() && whose == side { // of the wire below a bond or a VLAN
+			speed, ok = roof.Value.LinkBps, true
+		}
 		near, known := a.LocalCores.Get()
 		switch {
 		case !ok:
@@ -68,8 +71,8 @@ func remoteNode(e *Evidence, dir engine.Direction) ruling {
 		sys := e.system(side)
 		return holds(engine.Finding{
 			Severity: engine.SeverityWarning, Confidence: engine.Sure, Side: e.side(side), Core: core,
-			Text: fmt.Sprintf("The card %s%s is on node %d, the %s on core %d of another: every byte crosses between the processors.",
-				e.where(side), nic.Name, node, what, core),
+			Text: sentence(fmt.Sprintf("%s is on node %d, the %s on core %d of another: every byte crosses between the processors.",
+				e.card(side), node, what, core)),
 			Short:    fmt.Sprintf("%score %d is far from the card (node %d)", e.where(side), core, node),
 			Proof:    engine.ProofPin,
 			Evidence: e.from(dir, e.fact("NUMA node of the card", float64(node), "", side), e.vital("core", float64(core), "", side)),
@@ -96,17 +99,21 @@ func (e *Evidence) servedFar(side engine.Side, near []int) int {
 
 // memoryBound (R50): the RAM, not the cores, is full.
 func memoryBound(e *Evidence, dir engine.Direction) ruling {
+	answer := no("the memory has room")
 	for _, side := range []engine.Side{e.Sender(dir), e.Receiver(dir)} {
-		if v := e.memoryFills(dir, side); v.state != RuledOut {
+		switch v := e.memoryFills(dir, side); {
+		case v.state == Holds:
 			return v
+		case v.state == Unseen && answer.state == RuledOut:
+			answer = v
 		}
 	}
-	return no("the memory has room")
+	return answer
 }
 
 func (e *Evidence) memoryFills(dir engine.Direction, side engine.Side) ruling {
 	peak, ok := e.end(side).Memory.Get()
-	if !ok {
+	if !ok || peak <= 0 {
 		return e.notSeen(side, "memory bandwidth", e.end(side).Memory.Why())
 	}
 	g, ok := e.flow(dir).Rate.Get()
@@ -137,8 +144,8 @@ func (e *Evidence) memoryFills(dir engine.Direction, side engine.Side) ruling {
 	}
 	f := engine.Finding{
 		Severity: engine.SeverityLimit, Confidence: engine.Likely, Side: e.side(side), Core: -1,
-		Text: fmt.Sprintf("Memory bandwidth is likely the limit, not cores: %s cost about %s of %s.",
-			unit.Rate(g), unit.Rate(g*copies), unit.Rate(peak)),
+		Text: sentence(fmt.Sprintf("%smemory bandwidth is likely the limit, not cores: %s cost about %s of %s.",
+			e.where(side), unit.Rate(g), unit.Rate(g*copies), unit.Rate(peak))),
 		Short:    e.where(side) + "memory bandwidth is full",
 		Proof:    engine.ProofAddStream,
 		Evidence: e.from(dir, e.fact("memory bandwidth", peak, "bit/s", side), e.share("cores busy, mean", s.mean, side)),
@@ -187,19 +194,32 @@ func outsideGuest(e *Evidence, dir engine.Direction) ruling {
 		}
 		f := engine.Finding{
 			Severity: engine.SeverityLimit, Confidence: engine.Likely, Side: e.side(side), Core: -1,
-			Text: fmt.Sprintf("The limit is likely outside this virtual machine: its cores are at most %s busy, its card (%s) notifies the host %s times a second.",
-				percent(top.Busy()), nic.Driver.Value, unit.Count(kicked.Value)),
+			Text: fmt.Sprintf("The limit is likely outside this virtual machine: its cores are at most %s busy, its card (%s) %s.",
+				percent(top.Busy()), clip(nic.Driver.Value, 16), strained(kicked.Value, drops.Value)),
 			Short: "limit outside the virtual machine",
 			Press: "+", Proof: engine.ProofAddStream,
-			Evidence: e.from(dir, e.vital("notifications", kicked.Value, "1/s", side), e.vital("dropped by the card", drops.Value, "", side),
-				e.share(fmt.Sprintf("core %d busy", top.Core), top.Busy(), side)),
-			Remedy: []engine.Remedy{e.system(side).say("On the host: more queues, vhost-net, SR-IOV, a larger MTU.")},
+			Evidence: e.from(dir, e.share(fmt.Sprintf("core %d busy", top.Core), top.Busy(), side)),
+			Remedy:   []engine.Remedy{e.system(side).say("On the host: more queues, vhost-net, SR-IOV, a larger MTU.")},
+		}
+		if kicked.Known() {
+			f.Evidence = append(f.Evidence, e.vital("notifications", kicked.Value, "1/s", side))
+		}
+		if drops.Known() {
+			f.Evidence = append(f.Evidence, e.vital("dropped by the card", drops.Value, "", side))
 		}
 		if e.where(side) != "" {
 			f.Text = strings.Replace(f.Text, "this virtual machine", "the far virtual machine", 1)
 		}
 		return holds(f)
 	})
+}
+
+// strained says what shows that a paravirtual card's host does not keep up.
+func strained(kicks, drops float64) string {
+	if kicks > kicking {
+		return fmt.Sprintf("notifies the host %s times a second", unit.Count(kicks))
+	}
+	return fmt.Sprintf("had to drop %s", plural(drops, "packet", "packets"))
 }
 
 // kicks counts a paravirtual card's notifications of its host, and what it dropped.
@@ -221,6 +241,10 @@ func (e *Evidence) kicks(side engine.Side) (kicks, drops probes.Reading[float64]
 // slirpNet is the network that user-mode stacks give their guests.
 var slirpNet = netip.MustParsePrefix("10.0.2.0/24")
 
+// passtMTU is what pasta and slirp4netns give to their interface where they are asked for
+// the most.
+const passtMTU = 65520
+
 // userStack (R52): packets pass a network stack that is an ordinary program.
 func userStack(e *Evidence, dir engine.Direction) ruling {
 	nic, ok := e.end(engine.Local).NIC.Get()
@@ -229,7 +253,7 @@ func userStack(e *Evidence, dir engine.Direction) ruling {
 	}
 	mtu, known := nic.MTU.Get()
 	kind := nic.Kind.Value
-	slirpMTU := known && (mtu == 65520 || mtu == 1500)
+	slirpMTU := known && (mtu == passtMTU || mtu == 1500)
 	inside := slirpNet.Contains(e.Path.Source.Unmap())
 	virtual, _ := e.end(engine.Local).Host.Value.Virtual.Get()
 	named := nic.Name == "tap0" && (kind == "" || kind == "tap" || kind == "tun")
@@ -237,23 +261,29 @@ func userStack(e *Evidence, dir engine.Direction) ruling {
 	switch {
 	case strings.Contains(lower, "slirp") || strings.Contains(lower, "pasta"):
 	case named && (slirpMTU || !known):
-	case (kind == "tun" || kind == "tap") && known && mtu == 65520:
-	case inside && slirpMTU && (kind == "tun" || kind == "tap" || virtual != ""):
+	case (kind == "tun" || kind == "tap" || inside) && known && mtu == passtMTU:
+	case inside && slirpMTU && (kind == "tun" || kind == "tap" || virtual != ""): // else it may be anyone's network
 	case !e.Path.Source.IsValid() && !nic.Kind.Known() && !named:
 		return unseen("interface: " + nic.Kind.Why())
 	default:
-		return no(nic.Name + " is no user program's network")
+		return no(e.device(engine.Local) + " is no user program's network")
 	}
-	return holds(engine.Finding{
+	f := engine.Finding{
 		Severity: engine.SeverityLimit, Confidence: engine.Likely, Side: engine.Local, Core: -1,
-		Text:     fmt.Sprintf("The network behind %s is a user program (slirp, pasta): it carries about 1 to 8 Gbit/s, and TCP's figures describe only the way to it.", nic.Name),
+		Text:     fmt.Sprintf("The network behind %s is a user program (slirp, pasta): it carries about 1 to 8 Gbit/s, and TCP's figures describe only the way to it.", e.device(engine.Local)),
 		Short:    "the network is a user program",
-		Evidence: e.from(dir, e.fact("MTU", float64(mtu), "B", engine.Local)),
+		Evidence: e.from(dir),
 		Remedy: []engine.Remedy{
 			{Text: "Give the container the host's network.", Temporary: "--network=host"},
 			{Text: "Or use pasta with an MTU of 65520, or lxc-user-nic.", Temporary: "--network=pasta:-m,65520"},
 		},
-	})
+	}
+	if known {
+		f.Evidence = append(f.Evidence, e.fact("MTU", float64(mtu), "B", engine.Local))
+	} else {
+		f.Evidence = append(f.Evidence, engine.Evidence{Name: "interface " + clip(nic.Name, 16), Value: 1, Side: engine.Local, Age: e.end(engine.Local).FactsAge})
+	}
+	return holds(f)
 }
 
 // carriers are the kernel threads and programs that wrap or encrypt packets; the kernel

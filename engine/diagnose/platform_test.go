@@ -113,6 +113,8 @@ func platformRows() []row {
 		{MemoryBound, "59 %", memory(ram(local, 204*gig)), up, RuledOut, ""},
 		{MemoryBound, "a core is full", memory(cores(local, .7, .96, .7, .8), ram(farEnd, 9e12)), up, RuledOut, ""},
 		{MemoryBound, "more streams helped", memory(func(e *Evidence) { e.Steps = nil }, step(2, up, 30*gig, 0), ram(farEnd, 9e12)), up, RuledOut, ""},
+		{MemoryBound, "the sender's unknown, the receiver's full", base(known(ram(farEnd, 160*gig), cores(farEnd, .7, .8, .7, .8)), rateOf(up, 40*gig), streams(4), step(2, up, 40*gig, 0)), up, Holds, "Far memory bandwidth is likely the limit"},
+		{MemoryBound, "the sender's unknown, the receiver's not", base(known(ram(farEnd, 9e12))), up, Unseen, "memory bandwidth"},
 		{MemoryBound, "bandwidth unknown", base(), up, Unseen, "memory bandwidth"},
 
 		{OutsideGuest, "50 k kicks", guest(), up, Holds, "The limit is likely outside this virtual machine: its cores are at most 45 % busy, its card (virtio_net) notifies the host 50.1k times a second."},

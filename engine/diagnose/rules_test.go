@@ -154,6 +154,10 @@ func coreRows() []row {
 
 		{OtherPrograms, "others 69 of 97 %", base(cores(local, .97, .97), func(e *Evidence) { e.Ends[local].Process = probes.Got(.56) }), up, Holds,
 			"Other programs use 69 % of this computer's CPU, this test 28 %"},
+		{OtherPrograms, "without traffic", base(idleTest, cores(local, .97, .97), func(e *Evidence) { e.Ends[local].Process = probes.Got(.1) }), up, Holds,
+			"Other programs use 92 % of this computer's CPU: a test now would measure them too. Stop them first."},
+		{OtherPrograms, "without traffic, this program itself", base(idleTest, far(.1, .1), cores(local, .97, .97), func(e *Evidence) { e.Ends[local].Process = probes.Got(1.3) }), up, RuledOut,
+			"this program uses"},
 		{OtherPrograms, "own part 60 %", base(far(.1, .1), cores(local, .97, .97), func(e *Evidence) { e.Ends[local].Process = probes.Got(1.165) }), up, RuledOut, "58 %"},
 		{OtherPrograms, "own part 59 %", base(cores(local, .97, .97), func(e *Evidence) { e.Ends[local].Process = probes.Got(1.144) }), up, Holds, ""},
 		{OtherPrograms, "time left", base(far(.1, .1), cores(local, .97, .92), func(e *Evidence) { e.Ends[local].Process = probes.Got(.2) }), up, RuledOut, "time left"},
