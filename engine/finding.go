@@ -2,6 +2,7 @@ package engine
 
 import (
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -61,6 +62,29 @@ type Remedy struct {
 	Text       string // one sentence
 	Temporary  string // command that lasts until the next boot; may be empty
 	Persistent string // command or file that lasts; may be empty
+}
+
+// CommandSteps splits a command of a Remedy where the shell would, at semicolons outside of
+// quotes, for screens on which the whole is too long for a line. Each step can be run by
+// itself, in order. "" has none.
+func CommandSteps(command string) (steps []string) {
+	var quote rune
+	begin := 0
+	for i, r := range command {
+		switch {
+		case quote != 0:
+			if r == quote {
+				quote = 0
+			}
+		case r == '\'' || r == '"':
+			quote = r
+		case r == ';':
+			steps = append(steps, strings.TrimSpace(command[begin:i]))
+			begin = i + 1
+		}
+	}
+	steps = append(steps, strings.TrimSpace(command[begin:]))
+	return slices.DeleteFunc(steps, func(s string) bool { return s == "" })
 }
 
 // Proof names the one action that shows whether a finding is right. The ones that are a

@@ -22,6 +22,17 @@ func Provable(verdicts []Verdict) *Finding {
 	return best
 }
 
+// ProofMissing says why this version cannot do a proof action; "" where it can.
+func ProofMissing(p Proof) string {
+	switch p {
+	case ProofDiscard:
+		return "not possible in this version: it reads and writes no files, so every test goes from memory to memory already"
+	case ProofUDP:
+		return "not possible in this version: it has no UDP tests yet"
+	}
+	return ""
+}
+
 // ProofPhase is how far a proof is.
 type ProofPhase uint8
 

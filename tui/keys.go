@@ -6,6 +6,7 @@ import (
 	"github.com/charmbracelet/bubbles/key"
 
 	"linerate/engine"
+	"linerate/tui/internal/pane/why"
 )
 
 // keyMap holds every key. Help, footer and the router all read it, so they cannot
@@ -14,6 +15,7 @@ type keyMap struct {
 	Quit, Help, More, Less, Digit, Direction, Reverse, BothWays, Best key.Binding
 	Prove, Why, Stop, Freeze, Compare, Undo, Note, Export             key.Binding
 	Zoom, Back, Focus, FocusBack, Down, Up, PageDown, PageUp          key.Binding
+	Top, Bottom                                                       key.Binding
 	Sort, Narrower, Wider, Units, Log, UDP, Suspend                   key.Binding
 }
 
@@ -48,6 +50,8 @@ func newKeyMap() keyMap {
 		Up:        bind("k", "up", "k", "up"),
 		PageDown:  bind("PgDn", "page down", "pgdown", "ctrl+f"),
 		PageUp:    bind("PgUp", "page up", "pgup", "ctrl+b"),
+		Top:       bind("g", "to the top", "g", "home"),
+		Bottom:    bind("G", "to the end", "G", "end"),
 		Sort:      bind("s", "sort", "s"),
 		Narrower:  bind("<", "shorter time axis", "<", ","),
 		Wider:     bind(">", "longer time axis", ">", "."),
@@ -75,7 +79,7 @@ func (k *keyMap) enable(m *Model) {
 	}{
 		{&k.More, alive}, {&k.Less, alive}, {&k.Digit, alive},
 		{&k.Direction, alive}, {&k.Reverse, alive}, {&k.BothWays, alive},
-		{&k.Best, flows}, {&k.Prove, flows && (s.Proving.Active() || engine.Provable(s.Verdicts) != nil)},
+		{&k.Best, flows}, {&k.Prove, flows && (s.Proving.Active() || m.provable() != nil)},
 		{&k.Stop, alive}, {&k.Undo, alive && len(s.Segments) > 1},
 		{&k.Note, alive}, {&k.Export, m.opt.Export != nil && s != nil},
 		{&k.Zoom, s != nil}, {&k.Focus, s != nil}, {&k.FocusBack, s != nil}, {&k.Sort, s != nil},
@@ -99,6 +103,8 @@ func (k *keyMap) enable(m *Model) {
 	prove := "prove"
 	if s.Proving.Active() {
 		prove = "end proof"
+	} else if f := m.provable(); f != nil && m.screen.w >= actionFrom {
+		prove = "prove: " + why.Action(f.Proof)
 	}
 	freeze := "freeze"
 	if m.held != nil {
@@ -109,6 +115,9 @@ func (k *keyMap) enable(m *Model) {
 	k.Prove.SetHelp("p", prove)
 	k.Freeze.SetHelp("space", freeze)
 }
+
+// actionFrom is the width from which the footer says what p will do.
+const actionFrom = 110
 
 // hint is one entry of the footer.
 type hint struct{ key, text string }
@@ -131,7 +140,10 @@ func (k *keyMap) footer(dst []hint, m *Model) []hint {
 		add(k.Back)
 	}
 	if m.view != noView {
-		pair(k.Down, "j k", "scroll")
+		pair(k.Down, "j k PgDn PgUp g G", "scroll")
+		if m.view == whyView {
+			add(k.Prove)
+		}
 		return dst
 	}
 	pair(k.More, "+ -", "streams")
@@ -166,7 +178,7 @@ func (k *keyMap) help() []helpGroup {
 	return []helpGroup{
 		{"The test", []key.Binding{k.More, k.Less, k.Digit, k.Direction, k.Reverse, k.BothWays, k.Stop, k.Undo}},
 		{"What holds it back", []key.Binding{k.Best, k.Prove, k.Why, k.Compare}},
-		{"The screen", []key.Binding{k.Freeze, k.Zoom, k.Back, k.Focus, k.FocusBack, k.Down, k.Up, k.PageDown, k.PageUp, k.Sort}},
+		{"The screen", []key.Binding{k.Freeze, k.Zoom, k.Back, k.Focus, k.FocusBack, k.Down, k.Up, k.PageDown, k.PageUp, k.Top, k.Bottom, k.Sort}},
 		{"The graph", []key.Binding{k.Narrower, k.Wider, k.Units, k.Log}},
 		{"Keep", []key.Binding{k.Note, k.Export}},
 		{"Leave", []key.Binding{k.Quit, k.Suspend, k.Help}},

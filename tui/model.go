@@ -146,6 +146,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, m.take(msg)
 	case tea.WindowSizeMsg:
 		m.screen.w, m.screen.h = msg.Width, msg.Height
+		m.keys.enable(m) // the footer says more on a wide screen
 		return m, nil
 	case tea.KeyMsg:
 		cmd = m.key(msg)

@@ -92,7 +92,7 @@ func (m *Model) press(name string) tea.Cmd {
 	case is(k.Freeze):
 		m.freeze()
 	case m.ctl != nil && slices.Contains(k.Prove.Keys(), name): // it is not enabled
-		return m.say("there is no verdict with a proof action now")
+		return m.noProof()
 	default:
 		return m.look(name)
 	}
@@ -118,6 +118,10 @@ func (m *Model) look(name string) tea.Cmd {
 		m.move(page)
 	case is(k.PageUp):
 		m.move(-page)
+	case is(k.Top):
+		m.move(-engine.MaxStreams * 2)
+	case is(k.Bottom):
+		m.move(engine.MaxStreams * 2)
 	case is(k.Sort):
 		m.sort = m.sort.Next()
 		return m.say("streams sorted by " + m.sort.String())
@@ -197,6 +201,10 @@ func (m *Model) scrolls(msg tea.KeyMsg) bool {
 		m.scroll += max(1, m.screen.h-8)
 	case key.Matches(msg, m.keys.PageUp):
 		m.scroll -= max(1, m.screen.h-8)
+	case key.Matches(msg, m.keys.Top):
+		m.scroll = 0
+	case key.Matches(msg, m.keys.Bottom):
+		m.scroll = m.screen.lastScroll
 	default:
 		return false
 	}

@@ -15,16 +15,36 @@ import (
 // reasons have it for good.
 const proofShown = 30 * time.Second
 
+// provable is the finding that p would put to the proof; nil when there is none, or this
+// version cannot.
+func (m *Model) provable() *engine.Finding {
+	f := engine.Provable(m.snap.Verdicts)
+	if f == nil || engine.ProofMissing(f.Proof) != "" {
+		return nil
+	}
+	return f
+}
+
 // prove has the session put the verdict to the proof, or end the proof under way.
 func (m *Model) prove() tea.Cmd {
 	act := func() tea.Cmd { return m.send(engine.Prove{}) }
-	f := engine.Provable(m.snap.Verdicts)
+	f := m.provable()
 	// Only both ways at once load the line harder than the test itself does.
 	opens := f != nil && f.Proof == engine.ProofOneWay && m.snap.Spec.Direction != engine.Both
 	if opens && !m.snap.Proving.Active() {
 		return m.heavy("the proof, both ways at once,", act)
 	}
 	return act()
+}
+
+// noProof says why p does nothing now.
+func (m *Model) noProof() tea.Cmd {
+	if m.snap != nil {
+		if f := engine.Provable(m.snap.Verdicts); f != nil && engine.ProofMissing(f.Proof) != "" {
+			return m.say("no proof: " + engine.ProofMissing(f.Proof))
+		}
+	}
+	return m.say("there is no verdict with a proof action now")
 }
 
 // tellProof says what a proof has shown, once, when it ends.

@@ -98,35 +98,10 @@ func (d *doctor) unknown() {
 	}
 }
 
-// exactBytes is where sizes of packets end and those of buffers begin.
-const exactBytes = 1 << 16
-
 // measured is one piece of evidence with its unit.
 func measured(e engine.Evidence) string {
-	v := e.Value
-	switch e.Unit {
-	case "bit/s":
-		return e.Name + " " + unit.Rate(v)
-	case "B":
-		if v >= 0 && v < exactBytes {
-			return fmt.Sprintf("%s %.0f bytes", e.Name, v)
-		}
-		return e.Name + " " + unit.Bytes(uint64(max(v, 0)))
-	case "s":
-		return e.Name + " " + unit.Duration(elapsed(v))
-	case "share":
-		return e.Name + " " + share(v)
-	case "1/s":
-		return e.Name + " " + unit.Count(v) + "/s"
-	case "Hz":
-		return e.Name + " " + gigahertz(v) + " GHz"
-	case "dBm", "K":
-		return fmt.Sprintf("%s %.1f %s", e.Name, v, e.Unit)
-	case "":
-		if v == 1 { // that it is so is all there is to say
-			return e.Name
-		}
-		return e.Name + " " + unit.Count(v)
+	if e.Unit == "" && e.Value == 1 { // that it is so is all there is to say
+		return e.Name
 	}
-	return e.Name + " " + unit.Count(v) + " " + e.Unit
+	return e.Name + " " + unit.Value(e.Value, e.Unit)
 }

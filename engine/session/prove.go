@@ -96,7 +96,7 @@ func (c *conductor) tickProof(at time.Duration) {
 // it with.
 func (c *conductor) startTrial(at time.Duration) {
 	p := &c.proof
-	if why := notBuilt(p.Action); why != "" {
+	if why := engine.ProofMissing(p.Action); why != "" {
 		c.endProof(engine.Undecided, why)
 		return
 	}

@@ -220,12 +220,12 @@ func TestPickCore(t *testing.T) {
 
 func TestWhatIsNotBuilt(t *testing.T) {
 	for _, action := range []engine.Proof{engine.ProofDiscard, engine.ProofUDP} {
-		if notBuilt(action) == "" {
+		if engine.ProofMissing(action) == "" {
 			t.Errorf("%s: no word that this version cannot do it", action)
 		}
 	}
 	for _, action := range []engine.Proof{engine.ProofAddStream, engine.ProofReverse, engine.ProofOneWay, engine.ProofCongestion, engine.ProofRate95, engine.ProofPin, engine.ProofMTU} {
-		if why := notBuilt(action); why != "" {
+		if why := engine.ProofMissing(action); why != "" {
 			t.Errorf("%s: %s", action, why)
 		}
 	}
@@ -342,7 +342,7 @@ func TestProofOfWhatIsNotBuilt(t *testing.T) {
 	if err := c.do(engine.Prove{}); err != nil {
 		t.Fatal(err)
 	}
-	if p := c.proof.Proving; p.Phase != engine.ProofOver || p.Showed != notBuilt(engine.ProofDiscard) || c.stage != flowing {
+	if p := c.proof.Proving; p.Phase != engine.ProofOver || p.Showed != engine.ProofMissing(engine.ProofDiscard) || c.stage != flowing {
 		t.Errorf("%+v, stage %v", p, c.stage)
 	}
 	cancel()

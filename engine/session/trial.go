@@ -18,17 +18,6 @@ type trial struct {
 	from, in engine.Direction // what is measured before, and in the trial
 }
 
-// notBuilt says why an action cannot be done by this version; "" where it can.
-func notBuilt(action engine.Proof) string {
-	switch action {
-	case engine.ProofDiscard:
-		return "not possible in this version: it reads and writes no files, so every test goes from memory to memory already"
-	case engine.ProofUDP:
-		return "not possible in this version: it has no UDP tests yet"
-	}
-	return ""
-}
-
 // ways are the directions that a proof compares: one now, and one in its trial. Both is
 // the sum of the two.
 func ways(f *engine.Finding, now engine.Direction) (from, in engine.Direction) {

@@ -160,3 +160,43 @@ func TestPrintersAllocateOnlyTheirResult(t *testing.T) {
 		}
 	}
 }
+
+func TestValue(t *testing.T) {
+	for _, test := range []struct {
+		v    float64
+		base string
+		want string
+	}{
+		{6.51e9, "bit/s", "6.51 Gbit/s"},
+		{4074, "B", "4074 bytes"},
+		{9000, "B", "9000 bytes"},
+		{4 << 20, "B", "4.19 MB"},
+		{-1, "B", "–"},
+		{0.00031, "s", "0.31 ms"},
+		{math.Inf(1), "s", "–"},
+		{1e30, "s", "–"},
+		{0.987, "share", "99 %"},
+		{math.NaN(), "share", "–"},
+		{12, "1/s", "12/s"},
+		{3.4e9, "Hz", "3.40 GHz"},
+		{-61.25, "dBm", "-61.2 dBm"},
+		{math.NaN(), "K", "–"},
+		{3, "", "3"},
+		{3, "segments", "3 segments"},
+	} {
+		if got := Value(test.v, test.base); got != test.want {
+			t.Errorf("Value(%v, %q) = %q, want %q", test.v, test.base, got, test.want)
+		}
+	}
+}
+
+func TestShare(t *testing.T) {
+	for v, want := range map[float64]string{
+		0: "0 %", 0.0007: "0.07 %", 0.00001: "<0.01 %", 0.0123: "1.2 %", 0.00996: "1.0 %", 0.0994: "9.9 %", 0.0996: "10 %",
+		0.874: "87 %", 0.9996: "99 %", 1: "100 %", 2.5: "250 %", -0.1: "–", math.Inf(1): "–", 1e9: "1000000 %",
+	} {
+		if got := Share(v); got != want {
+			t.Errorf("Share(%v) = %q, want %q", v, got, want)
+		}
+	}
+}

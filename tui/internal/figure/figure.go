@@ -119,26 +119,17 @@ func Duration(r probes.Reading[time.Duration]) string {
 	return unit.Duration(r.Value)
 }
 
-// Evidence is the value of one piece of evidence with its unit.
-func Evidence(e engine.Evidence) string {
-	switch e.Unit {
-	case "bit/s":
-		return unit.Rate(e.Value)
-	case "B":
-		if e.Value < 0 || math.IsNaN(e.Value) {
-			return unit.None
-		}
-		return unit.Bytes(uint64(e.Value))
-	case "s":
-		return unit.Duration(time.Duration(e.Value * float64(time.Second)))
-	case "share":
-		return Percent(e.Value) + " %"
-	case "1/s":
-		return unit.Count(e.Value) + "/s"
-	case "":
-		return unit.Count(e.Value)
+// Age is how long ago something was read or told. Within a tick of the screen it is now.
+func Age(d time.Duration) string {
+	switch {
+	case d < 100*time.Millisecond:
+		return "now"
+	case d < 9950*time.Millisecond:
+		return strconv.FormatFloat(d.Seconds(), 'f', 1, 64) + " s ago"
+	case d < time.Minute:
+		return strconv.Itoa(int(d.Seconds()+0.5)) + " s ago"
 	}
-	return unit.Count(e.Value) + " " + e.Unit
+	return unit.Duration(d) + " ago"
 }
 
 // Arrow is the sign of a direction.

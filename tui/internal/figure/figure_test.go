@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"linerate/engine"
 	"linerate/engine/unit"
 	"linerate/probes"
 )
@@ -71,24 +70,13 @@ func TestUnknownIsNeverZero(t *testing.T) {
 	}
 }
 
-func TestEvidence(t *testing.T) {
-	for _, test := range []struct {
-		value float64
-		unit  string
-		want  string
-	}{
-		{6.51e9, "bit/s", "6.51 Gbit/s"},
-		{4 << 20, "B", "4.19 MB"},
-		{0.00031, "s", "0.31 ms"},
-		{0.987, "share", "99 %"},
-		{12, "1/s", "12/s"},
-		{3, "", "3"},
-		{3, "segments", "3 segments"},
-		{-1, "B", "–"},
-		{math.NaN(), "share", "– %"},
+func TestAge(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		0: "now", 90 * time.Microsecond: "now", 113 * time.Millisecond: "0.1 s ago", 9940 * time.Millisecond: "9.9 s ago",
+		24300 * time.Millisecond: "24 s ago", 80 * time.Second: "1:20 ago",
 	} {
-		if got := Evidence(engine.Evidence{Value: test.value, Unit: test.unit}); got != test.want {
-			t.Errorf("%v %s = %q, want %q", test.value, test.unit, got, test.want)
+		if got := Age(d); got != want {
+			t.Errorf("Age(%v) = %q, want %q", d, got, want)
 		}
 	}
 }

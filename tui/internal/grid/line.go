@@ -1,6 +1,7 @@
 package grid
 
 import (
+	"strconv"
 	"strings"
 
 	"linerate/tui/internal/style"
@@ -19,17 +20,19 @@ type Page []Line
 func (p *Page) Add(role style.Role, text string) { *p = append(*p, Line{text, role}) }
 
 // Scroll draws the lines from number top on and gives the first number that would still
-// fill the area, for clamping.
+// fill the area, for clamping. While lines are left below, the last row says how many.
 func (a Area) Scroll(lines Page, top int) (last int) {
 	last = max(0, len(lines)-a.H)
 	top = min(max(0, top), last)
-	for y := 0; y < a.H && top+y < len(lines); y++ {
+	rows := a.H
+	if top < last && rows > 1 {
+		rows--
+		left := len(lines) - top - rows
+		a.Fit(0, rows, a.W, style.Dim, a.g.glyphs.Ellipsis+strconv.Itoa(left)+" more lines: j PgDn G")
+	}
+	for y := 0; y < rows && top+y < len(lines); y++ {
 		l := lines[top+y]
 		a.Fit(0, y, a.W, l.Role, l.Text)
-	}
-	if top < last {
-		more := a.g.glyphs.Ellipsis + " j: more"
-		a.Right(a.W, a.H-1, style.Dim, " "+more)
 	}
 	return last
 }

@@ -86,6 +86,11 @@ func TestVerdict(t *testing.T) {
 	limit := engine.Verdict{Dir: engine.Download, Main: finding(engine.SeverityLimit, engine.Sure, long, "core 2 is full: press +")}
 	ok := engine.Verdict{Dir: engine.Upload, Main: finding(engine.SeverityOK, engine.Sure, "Line rate.", "line rate")}
 	unsure := engine.Verdict{Main: finding(engine.SeverityWarning, engine.Likely, "Small buffer.", "")}
+	measuring := engine.Verdict{Main: finding(engine.SeverityOK, engine.Unsure, "Measuring.", "")}
+	unhinted, unheaded, twice := limit, limit, limit
+	unhinted.Main.Text = strings.Repeat("word ", 12) + "abc " + strings.Repeat("tail ", 14) + "and end."
+	unheaded.Main.Text = strings.Repeat("word ", 14) + "a " + strings.Repeat("tail ", 14) + "and end."
+	twice.Main.Text = "Core 2 is full of packets. Spread them. Or else buy a computer with more."
 	numbered := limit
 	numbered.Main.Text = "Core 2 is full."
 	numbered.Main.Evidence = []engine.Evidence{{Name: "core 2", Value: 0.98, Unit: "share"}}
@@ -96,12 +101,20 @@ func TestVerdict(t *testing.T) {
 		want []string
 	}{
 		{"fits in a row", 119, 2, engine.Snapshot{Verdicts: []engine.Verdict{limit}}, []string{"▌VERDICT limit: " + long + "  [v] why", "▌"}},
-		{"wraps", 60, 2, engine.Snapshot{Verdicts: []engine.Verdict{limit}}, []string{
-			"▌VERDICT limit: Core 2 is full of the receiving thread (98", "▌ %) while 3 others idle: press + for another stream."}},
+		{"wraps, the number with its unit", 60, 2, engine.Snapshot{Verdicts: []engine.Verdict{limit}}, []string{
+			"▌VERDICT limit: Core 2 is full of the receiving thread", "▌ (98 %) while 3 others idle: press + for another stream."}},
+		{"fits without the hint only", 80, 2, engine.Snapshot{Verdicts: []engine.Verdict{unhinted}}, []string{
+			"▌VERDICT limit: " + strings.Repeat("word ", 12) + "abc", "▌ " + strings.Repeat("tail ", 14) + "and end."}},
+		{"fits without the heading only", 80, 2, engine.Snapshot{Verdicts: []engine.Verdict{unheaded}}, []string{
+			"▌limit: " + strings.Repeat("word ", 14) + "a", "▌ " + strings.Repeat("tail ", 14) + "and end."}},
+		{"the last sentence goes", 40, 2, engine.Snapshot{Verdicts: []engine.Verdict{twice}}, []string{
+			"▌limit: Core 2 is full of packets.", "▌ Spread them."}},
 		{"one row: the short form", 50, 1, engine.Snapshot{Verdicts: []engine.Verdict{limit}}, []string{"▌limit: core 2 is full: press +"}},
 		{"two directions", 50, 2, engine.Snapshot{Verdicts: []engine.Verdict{ok, limit}}, []string{"▌▲ ok: Line rate.", "▌▼ limit: core 2 is full: press +"}},
 		{"two directions, one row: the worse", 50, 1, engine.Snapshot{Verdicts: []engine.Verdict{ok, limit}}, []string{"▌▼ limit: core 2 is full: press +"}},
-		{"not sure", 70, 1, engine.Snapshot{Verdicts: []engine.Verdict{unsure}}, []string{"▌VERDICT warning ! Small buffer. (likely)"}},
+		{"not sure", 70, 1, engine.Snapshot{Verdicts: []engine.Verdict{unsure}}, []string{"▌VERDICT warning ! likely: Small buffer."}},
+		{"names no cause", 70, 1, engine.Snapshot{Verdicts: []engine.Verdict{measuring}}, []string{"▌VERDICT Measuring."}},
+		{"names no cause, two directions", 70, 2, engine.Snapshot{Verdicts: []engine.Verdict{measuring, ok}}, []string{"▌▲ Measuring.", "▌▲ ok: Line rate."}},
 		{"its numbers", 70, 2, engine.Snapshot{Verdicts: []engine.Verdict{numbered}}, []string{"▌VERDICT limit: Core 2 is full.", "▌ core 2 98 %"}},
 		{"none yet", 60, 1, engine.Snapshot{Phase: engine.Running}, []string{"▌VERDICT not enough evidence yet"}},
 		{"stopped", 60, 1, engine.Snapshot{Phase: engine.Stopped}, []string{"▌VERDICT traffic is stopped: S starts it"}},

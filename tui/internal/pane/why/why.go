@@ -53,6 +53,9 @@ func Page(s *engine.Snapshot, g *style.Glyphs) (p grid.Page) {
 func finding(p *grid.Page, f *engine.Finding) {
 	word, role := head.Severity(f.Severity)
 	word = strings.TrimSuffix(word, ":")
+	if f.Severity == engine.SeverityOK && f.Confidence == engine.Unsure {
+		word, role = "note", style.Dim
+	}
 	p.Add(role, "  "+word+"  "+f.Title+"  ["+f.Code+", "+f.Confidence.String()+", since "+unit.Clock(max(0, f.Since))+"]")
 	if f.Text != "" {
 		p.Add(style.Plain, "    "+f.Text)
@@ -60,18 +63,27 @@ func finding(p *grid.Page, f *engine.Finding) {
 	evidence(p, f.Evidence)
 	for _, r := range f.Remedy {
 		p.Add(style.Plain, "    do: "+r.Text)
-		if r.Temporary != "" {
-			p.Add(style.Dim, "      until reboot:  "+r.Temporary)
-		}
-		if r.Persistent != "" {
-			p.Add(style.Dim, "      for good:      "+r.Persistent)
-		}
+		commands(p, "now:    ", r.Temporary)
+		commands(p, "lasts:  ", r.Persistent)
 	}
 	if f.Press != "" {
 		p.Add(style.Key, "    press "+f.Press)
 	}
-	if act := actions[f.Proof]; act != "" {
+	act := actions[f.Proof]
+	switch why := engine.ProofMissing(f.Proof); {
+	case act == "":
+	case why != "":
+		p.Add(style.Dim, "    its proof would be: "+act+" ("+why+")")
+	default:
 		p.Add(style.Key, "    p proves it: "+act)
+	}
+}
+
+// commands lists the steps of a command below each other.
+func commands(p *grid.Page, label, command string) {
+	for _, step := range engine.CommandSteps(command) {
+		p.Add(style.Dim, "      "+label+step)
+		label = strings.Repeat(" ", len(label))
 	}
 }
 
@@ -88,17 +100,43 @@ var actions = map[engine.Proof]string{
 	engine.ProofUDP:        "UDP at 90 % of the rate",
 }
 
+// Action is what p does for a finding, in few words for the footer.
+func Action(p engine.Proof) string {
+	switch p {
+	case engine.ProofAddStream:
+		return "one stream more"
+	case engine.ProofReverse:
+		return "other direction"
+	case engine.ProofOneWay:
+		return "one direction alone"
+	case engine.ProofCongestion:
+		return "other congestion control"
+	case engine.ProofRate95:
+		return "95 % of the rate"
+	case engine.ProofPin:
+		return "threads on another core"
+	case engine.ProofMTU:
+		return "packet sizes"
+	}
+	return "prove"
+}
+
 // evidence lists numbers below each other: name, value, whose it is, how old.
 func evidence(p *grid.Page, all []engine.Evidence) {
-	const most = 34
-	width := 0
-	for _, e := range all {
-		width = max(width, min(most, utf8.RuneCountInString(e.Name)))
+	const longest = 34
+	values := make([]string, len(all))
+	name, value := 0, 0
+	for i, e := range all {
+		if e.Unit != "" || e.Value != 1 { // that it is so is all there is to say
+			values[i] = unit.Value(e.Value, e.Unit)
+		}
+		name = max(name, min(longest, utf8.RuneCountInString(e.Name)))
+		value = max(value, utf8.RuneCountInString(values[i]))
 	}
-	for _, e := range all {
-		text := fmt.Sprintf("      %-*s  %10s  %s", width, e.Name, figure.Evidence(e), e.Side)
+	for i, e := range all {
+		text := fmt.Sprintf("      %-*s  %*s  %s", name, e.Name, value, values[i], e.Side)
 		if e.Age > 0 {
-			text += ", " + unit.Duration(e.Age) + " old"
+			text += ", " + figure.Age(e.Age)
 		}
 		p.Add(style.Plain, text)
 	}
@@ -128,7 +166,7 @@ func checks(p *grid.Page, v *engine.Verdict, arrow string) {
 	reasons := map[string][]string{} // what could not be told, by what is missing
 	var order []string
 	for _, c := range v.Checked {
-		name := c.Code + " " + c.Title
+		name := fmt.Sprintf("%-4s %s", c.Code, c.Title)
 		switch {
 		case said[c.Code]:
 		case c.State == engine.Holds:

@@ -33,7 +33,7 @@ func TestPageHoldsTheWholeReasoning(t *testing.T) {
 					{Name: "core 3 softirq", Value: 0.94, Unit: "share", Side: engine.Far, Age: 200 * time.Millisecond},
 					{Name: "goodput", Value: 6.51e9, Unit: "bit/s", Side: engine.Local},
 				},
-				Remedy: []engine.Remedy{{Text: "Spread the queues.", Temporary: "ethtool -L eth0 combined 4", Persistent: "a udev rule"}}},
+				Remedy: []engine.Remedy{{Text: "Spread the queues.", Temporary: "ethtool -L eth0 combined 4; ethtool -n eth0", Persistent: "a udev rule"}}},
 			Also: []engine.Finding{{Code: "R14", Title: "streams collide"}},
 			Checked: []engine.Check{
 				{Code: "R01", Title: "the link came up too slow", Why: "eth0 runs at 10 Gbit/s"},
@@ -52,29 +52,30 @@ func TestPageHoldsTheWholeReasoning(t *testing.T) {
 		"▼ download",
 		"  warning !  softirq fills a core  [R12, sure, since 01:05]",
 		"    Core 3 is full.",
-		"      core 3 softirq        94 %  far, 200 ms old",
+		"      core 3 softirq         94 %  far, 0.2 s ago",
 		"      goodput         6.51 Gbit/s  local",
 		"    do: Spread the queues.",
-		"      until reboot:  ethtool -L eth0 combined 4",
-		"      for good:      a udev rule",
+		"      now:    ethtool -L eth0 combined 4",
+		"              ethtool -n eth0",
+		"      lasts:  a udev rule",
 		"    press +",
 		"    p proves it: one stream more for 6 s, then back",
 		"    proof at 01:20: 2 streams gave 9 Gbit/s: proven",
 		"  also true:",
-		"  ok  streams collide  [R14, unsure, since 00:00]",
+		"  note  streams collide  [R14, unsure, since 00:00]",
 		"",
 		"▼ Holds too, but follows from the above or has not held for long (1)",
-		"  R30 the receive window is too small: The window is full.",
+		"  R30  the receive window is too small: The window is full.",
 		"",
 		"▼ Checked and ruled out (1)",
-		"  R01 the link came up too slow: eth0 runs at 10 Gbit/s",
+		"  R01  the link came up too slow: eth0 runs at 10 Gbit/s",
 		"",
 		"▼ Could not be seen (3)",
 		"  far cores unknown",
-		"    R10 one sending thread fills a core",
-		"    R49 thread and card on different processors",
+		"    R10  one sending thread fills a core",
+		"    R49  thread and card on different processors",
 		"  no steal times",
-		"    R16 the hypervisor withholds CPU",
+		"    R16  the hypervisor withholds CPU",
 		"",
 	}
 	if diff := cmp.Diff(want, lines(s)); diff != "" {
@@ -99,6 +100,9 @@ func TestEveryProofHasWords(t *testing.T) {
 		if actions[proof] == "" {
 			t.Errorf("%q has no words", proof)
 		}
+		if engine.ProofMissing(proof) == "" && Action(proof) == Action(engine.ProofNone) {
+			t.Errorf("%q has no words for the footer", proof)
+		}
 	}
 	if actions[engine.ProofNone] != "" {
 		t.Error("no proof has words")
@@ -108,5 +112,14 @@ func TestEveryProofHasWords(t *testing.T) {
 func TestPageWithoutVerdict(t *testing.T) {
 	if p := Page(&engine.Snapshot{}, &style.Block); len(p) != 1 || !strings.Contains(p[0].Text, "no verdict yet") {
 		t.Errorf("got %v", p)
+	}
+}
+
+// What this version cannot do is not offered as a key.
+func TestProofThatIsNotPossible(t *testing.T) {
+	s := &engine.Snapshot{Verdicts: []engine.Verdict{{Main: engine.Finding{Code: "R31", Title: "the receiver does not read fast enough", Proof: engine.ProofDiscard}}}}
+	got := strings.Join(lines(s), "\n")
+	if strings.Contains(got, "p proves it") || !strings.Contains(got, "its proof would be: memory to memory (not possible in this version") {
+		t.Errorf("the proof is offered in\n%s", got)
 	}
 }
