@@ -84,8 +84,12 @@ type Peer struct {
 	Agent    string         // "iperf 3.18", "linerate 0.1"; "" unknown
 	Linerate bool
 	HostInfo probes.Reading[probes.Host] // facts about the far host, if it is linerate
-	Load     probes.Reading[probes.Load] // its cores, if it is linerate
+	Route    probes.Reading[probes.Route] // its way back to this end with the interface it uses, if it is linerate
+	FactsAge time.Duration                // of HostInfo and Route
+	Load     probes.Reading[probes.Load]  // its cores, if it is linerate
 	LoadAge  time.Duration
+	Drops    probes.Reading[Drops] // what it has lost, if it is linerate
+	DropsAge time.Duration
 	Loopback bool // this very computer: local and far cores are the same ones
 }
 
@@ -118,6 +122,7 @@ type Snapshot struct {
 	PathRTT  probes.PathRTT // without load and under it
 	PathMTU  probes.PathMTU
 	Load     probes.Load
+	Drops    probes.Reading[Drops] // what this computer has lost
 	Verdicts []Verdict // one per direction that flows
 	Best     Best
 	Proving  Proving

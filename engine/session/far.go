@@ -43,7 +43,7 @@ func (c *conductor) hearFar() {
 	before := f.FarEnd
 	f.FarEnd, f.known = now, true
 	if !now.FactsAt.Equal(before.FactsAt) {
-		c.peer.HostInfo, c.changed = probes.Got(now.Host), true
+		c.peer.HostInfo, c.peer.Route, c.changed = probes.Got(now.Host), now.Route, true
 	}
 	if now.Seq != before.Seq {
 		c.hearSample(f, before)
@@ -69,6 +69,7 @@ func (c *conductor) hearSample(f *farSight, before engine.FarEnd) {
 	}
 	if f.Vitals.At.After(before.Vitals.At) {
 		f.vitals.add(f.Vitals)
+		c.peer.Drops = engine.DropsOf(f.Vitals)
 	}
 }
 

@@ -93,7 +93,10 @@ func TestFarSenderChained(t *testing.T) {
 // TestFarHost: what the screen shows of the far computer.
 func TestFarHost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		server := linerateServer(sessiontest.FarEnd{Delay: 80 * time.Millisecond, Load: farLoad})
+		server := linerateServer(sessiontest.FarEnd{Delay: 80 * time.Millisecond, Load: farLoad, NIC: "eth9",
+			Vitals: func(age time.Duration) probes.Vitals {
+				return probes.Vitals{Link: probes.Got(probes.Counters{"rx_missed_errors": uint64(10 * age.Seconds())})}
+			}})
 		run := begin(t, server, endless(1))
 		run.Sleep(200 * time.Millisecond)
 		s := run.Snapshot()
@@ -110,6 +113,12 @@ func TestFarHost(t *testing.T) {
 		}
 		if s.Peer.LoadAge < 80*time.Millisecond || s.Peer.LoadAge > 700*time.Millisecond {
 			t.Errorf("load is %v old", s.Peer.LoadAge)
+		}
+		if nic := s.Peer.Route.Value.NIC.Value.Name; nic != "eth9" || s.Peer.FactsAge < 4*time.Second {
+			t.Errorf("far interface %q, %v old", nic, s.Peer.FactsAge)
+		}
+		if n := s.Peer.Drops.Value.RxMissed; n < 40 || n > 50 || s.Peer.DropsAge < 80*time.Millisecond || s.Peer.DropsAge > 700*time.Millisecond {
+			t.Errorf("the far end missed %d packets, %v ago, want 40 to 50", n, s.Peer.DropsAge)
 		}
 		if s.Streams[0].TCP.Value.BytesAcked == 0 || s.Streams[0].TCPAge > 200*time.Millisecond {
 			t.Errorf("an upload shows the far socket: %v old, %+v", s.Streams[0].TCPAge, s.Streams[0].TCP.Value)

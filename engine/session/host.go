@@ -32,6 +32,7 @@ type sight struct {
 	load    probes.Load
 	threads map[int]probes.ThreadLoad // of load, by TID
 	self    probes.Reading[float64]
+	drops   probes.Reading[engine.Drops] // in the running step, or the last
 }
 
 // look reads the host's facts and the route to the server in the background.
@@ -114,7 +115,9 @@ func (c *conductor) met(info engine.TestInfo) {
 		Agent:    info.PeerAgent,
 		Linerate: info.Linerate,
 		HostInfo: probes.Unknown[probes.Host](probes.Absent, farWhy(info.Linerate)),
+		Route:    probes.Unknown[probes.Route](probes.Absent, farWhy(info.Linerate)),
 		Load:     probes.Unknown[probes.Load](probes.Absent, farWhy(info.Linerate)),
+		Drops:    probes.Unknown[engine.Drops](probes.Absent, farWhy(info.Linerate)),
 		Loopback: local(info.Control),
 	}
 	c.path = newPath(info)

@@ -42,6 +42,7 @@ func (c *conductor) publish(now time.Time) *engine.Snapshot {
 		PathRTT:  c.path.trip(),
 		PathMTU:  c.path.sizes(),
 		Load:     c.sight.load,
+		Drops:    c.sight.drops,
 		Verdicts: c.verdicts,
 		Best:     c.search.Best,
 		Proving:  c.proof.proving(c.since(now)),
@@ -52,15 +53,15 @@ func (c *conductor) publish(now time.Time) *engine.Snapshot {
 		SelfCPU:  c.sight.self,
 		Err:      c.failure,
 	}
-	if load, ok := s.Peer.Load.Get(); ok {
-		s.Peer.LoadAge = max(0, now.Sub(load.At))
-	}
+	c.ages(&s.Peer, now)
 	if c.want != c.spec && c.worked && !c.over {
 		asked := c.want
 		s.Asked = &asked
 	}
 	if c.step != nil {
 		c.streams, c.sums = c.streamsNow(), c.sumsNow()
+		c.sight.drops = c.vitals.lost(c.begin.Add(c.step.seg.Start))
+		s.Drops = c.sight.drops
 		s.Streams, s.Sums = c.streams, c.sums
 		s.Moved += c.step.meter.moved()
 		seg := c.step.seg
@@ -70,6 +71,19 @@ func (c *conductor) publish(now time.Time) *engine.Snapshot {
 	}
 	c.box.put(s)
 	return s
+}
+
+// ages says how old it is what the far end has told.
+func (c *conductor) ages(p *engine.Peer, now time.Time) {
+	if load, ok := p.Load.Get(); ok {
+		p.LoadAge = max(0, now.Sub(load.At))
+	}
+	if drops, ok := p.Drops.Get(); ok {
+		p.DropsAge = max(0, now.Sub(drops.At))
+	}
+	if c.step != nil && !c.step.far.FactsAt.IsZero() {
+		p.FactsAge = max(0, now.Sub(c.step.far.FactsAt))
+	}
 }
 
 // phase is what the session is doing, in the operator's terms.

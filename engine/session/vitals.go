@@ -18,8 +18,9 @@ const (
 
 // vitals are the last readings of this computer's counters.
 type vitals struct {
-	busy bool            // a goroutine is reading
-	last []probes.Vitals // oldest first
+	busy  bool            // a goroutine is reading
+	last  []probes.Vitals // oldest first
+	first probes.Vitals   // of the step whose drops were asked for last
 }
 
 // readVitals reads the counters in the background: a driver may be slow to answer.
@@ -60,6 +61,19 @@ func (v *vitals) recent(began, now time.Time) (happened probes.Vitals, age time.
 	}
 	newest := v.last[len(v.last)-1]
 	return newest.Since(v.last[from]), now.Sub(newest.At)
+}
+
+// lost is what the computer has lost from the first reading of a running step to the
+// newest. It is asked for at every tick: the first is then among those kept.
+func (v *vitals) lost(began time.Time) probes.Reading[engine.Drops] {
+	if v.first.At.Before(began) {
+		from := slices.IndexFunc(v.last, func(r probes.Vitals) bool { return !r.At.Before(began) })
+		if from < 0 {
+			return probes.Unknown[engine.Drops](probes.NotRead, "not read yet")
+		}
+		v.first = v.last[from]
+	}
+	return engine.DropsOf(v.last[len(v.last)-1].Since(v.first))
 }
 
 // statics are the facts that rules want to know beyond what the screen shows.
