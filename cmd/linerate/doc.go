@@ -35,6 +35,10 @@ serves iperf3 and linerate clients on port 5201, up to --max-tests at the same t
 alone with its result. It prints a line when a test begins and one when it has ended, and on
 a terminal a table of the running ones below.
 
+A linerate client is told how busy this computer is and with what, and, once in a test, how
+large packets may be on their way to it: the server finds that out with a few datagrams to the
+address that the client has connected from.
+
 # Without a screen
 
 	linerate run HOST[:PORT] [flags]
