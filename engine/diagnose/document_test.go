@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -244,25 +245,45 @@ func TestExampleOfTheDescription(t *testing.T) {
 	}
 }
 
-// judged runs all that a document can be asked for.
-func judged(t *testing.T, d Document) {
+// judged runs all that a document can be asked for, and gives all that was found.
+func judged(t *testing.T, d Document) (all []engine.Finding) {
 	e := d.Evidence
 	for _, v := range Verdicts(e) {
-		for _, found := range append([]engine.Finding{v.Main}, v.Also...) {
-			if found.Code == "" || found.Text == "" || strings.Contains(found.Text, "%!") {
-				t.Errorf("finding %+v", found)
-			}
-		}
+		all = append(append(all, v.Main), v.Also...)
 	}
-	Judge(e)
+	all = append(all, Judge(e)...)
 	for _, dir := range e.Test.Spec.Direction.Dirs() {
 		Review(e, dir)
 	}
 	NewTracker().Update(0, e)
-	Examination(d.All())
-	for _, found := range Static(e) {
-		if found.Code == "" || found.Text == "" || strings.Contains(found.Text, "%!") {
-			t.Errorf("finding without traffic %+v", found)
+	all = append(all, Examination(d.All()).Findings...)
+	all = append(all, Static(e)...)
+	for i := range all {
+		f := &all[i]
+		if n := utf8.RuneCountInString(f.Short); f.Code == "" || f.Title == "" || f.Text == "" || n == 0 || n > shortest {
+			t.Errorf("finding %+v", f)
+		}
+	}
+	return all
+}
+
+// words checks that no number has become nonsense in what a finding says.
+func words(t *testing.T, f *engine.Finding) {
+	said := []string{f.Text, f.Short}
+	for _, r := range f.Remedy {
+		said = append(said, r.Text, r.Temporary, r.Persistent)
+	}
+	for _, n := range f.Evidence {
+		said = append(said, n.Name)
+		if math.IsNaN(n.Value) || math.IsInf(n.Value, 0) {
+			t.Errorf("%s: %s is %v", f.Code, n.Name, n.Value)
+		}
+	}
+	for _, s := range said {
+		for _, nonsense := range []string{"%!", "NaN", "Inf", "  ", " .", "()", "1 cores", "1 packets", "1 times", "1 segments", "1 streams"} {
+			if strings.Contains(" "+s, strings.Replace(nonsense, "1 ", " 1 ", 1)) {
+				t.Errorf("%s says %q: %q", f.Code, nonsense, s)
+			}
 		}
 	}
 }
@@ -377,6 +398,8 @@ func FuzzRules(f *testing.F) {
 			t.Fatal(err)
 		}
 		scramble(reflect.ValueOf(&d).Elem(), rand.New(rand.NewPCG(seed, which)), 2+int(density))
-		judged(t, d)
+		for _, f := range judged(t, d) {
+			words(t, &f)
+		}
 	})
 }

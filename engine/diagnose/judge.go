@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -214,6 +215,7 @@ func (r *rule) ask(e *Evidence, dir engine.Direction, found bool) ruling {
 		f := &v.finding
 		f.Code, f.Title, f.Dir = r.code, r.title, dir
 		f.Short = clip(f.Short, shortest)
+		f.Evidence = slices.DeleteFunc(f.Evidence, func(n engine.Evidence) bool { return math.IsNaN(n.Value) || math.IsInf(n.Value, 0) })
 		if r.host && e.Test.Spec.Direction == engine.Both {
 			f.Dir = engine.Both
 		}

@@ -12,6 +12,17 @@ import (
 // rate is known, the time without payload beside seconds of zero, the ceiling of a link
 // whose speed and MTU are there. It is worked out here; a session fills all of it in.
 
+// silent reports evidence that tells nothing of any traffic, not even that a test has begun.
+func (e *Evidence) silent() bool {
+	for i := range e.Flows {
+		f := &e.Flows[i]
+		if f.Rate.Known() || f.Idle.Known() || f.Sender.Known() || f.Receiver.Known() || len(f.Seconds) > 0 {
+			return false
+		}
+	}
+	return e.Test.Age == 0
+}
+
 // undated reports evidence of a test that tells a rate but no age: it is taken for old
 // enough to be judged, since a running test has an age before it has a rate.
 func (e *Evidence) undated() bool {
@@ -46,10 +57,7 @@ func (e *Evidence) still(dir engine.Direction) probes.Reading[time.Duration] {
 // roof is what the narrowest link whose speed is known leaves for payload, and whose that
 // link is: that of this end's route, or the far computer's own.
 func (e *Evidence) roof() (probes.Reading[Ceiling], engine.Side) {
-	near := e.Path.Ceiling
-	if near == (probes.Reading[Ceiling]{}) {
-		near = e.roofOf(engine.Local)
-	}
+	near := e.nearRoof()
 	if e.Test.LinkBps > 0 || e.Test.SameHost {
 		return near, engine.Local
 	}
@@ -57,6 +65,14 @@ func (e *Evidence) roof() (probes.Reading[Ceiling], engine.Side) {
 		return far, engine.Far
 	}
 	return near, engine.Local
+}
+
+// nearRoof is the ceiling of this end's route.
+func (e *Evidence) nearRoof() probes.Reading[Ceiling] {
+	if e.Path.Ceiling == (probes.Reading[Ceiling]{}) {
+		return e.roofOf(engine.Local)
+	}
+	return e.Path.Ceiling
 }
 
 // ceiling is roof without the side.

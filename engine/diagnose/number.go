@@ -27,6 +27,9 @@ func middle(values []float64) (float64, bool) {
 // percent prints a share: "98 %", "0.3 %". What is not quite all is never printed as all,
 // nor what is not quite nothing as nothing.
 func percent(share float64) string {
+	if !sensible(share) {
+		return unit.None
+	}
 	p := math.Round(share * 100)
 	switch {
 	case p >= 100 && share < 0.995:
@@ -37,8 +40,14 @@ func percent(share float64) string {
 	return strconv.FormatFloat(p, 'f', 0, 64) + " %"
 }
 
+// sensible reports a share that something can have: a saved document may hold anything.
+func sensible(share float64) bool { return share >= 0 && share < 1e6 }
+
 // permille prints a small share: "0.14 %", "0.003 %".
 func permille(share float64) string {
+	if !sensible(share) {
+		return unit.None
+	}
 	n := 2
 	switch p := share * 100; {
 	case p <= 0:
@@ -57,6 +66,8 @@ func permille(share float64) string {
 func gain(share float64) string {
 	p := math.Round(share * 100)
 	switch {
+	case !sensible(math.Abs(share)):
+		return unit.None
 	case p > 0:
 		return fmt.Sprintf("+%.0f %%", p)
 	case p < 0:
@@ -80,6 +91,9 @@ func ofRate(rate, of float64) string {
 
 // digits prints v with n significant digits, but never less than its whole part.
 func digits(v float64, n int) string {
+	if !(math.Abs(v) < 1e12) {
+		return strconv.FormatFloat(v, 'g', n, 64)
+	}
 	whole := 1
 	if v >= 10 {
 		whole = int(math.Log10(v)) + 1

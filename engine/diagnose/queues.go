@@ -210,8 +210,7 @@ func ownShaper(e *Evidence, dir engine.Direction) ruling {
 		Severity: engine.SeverityLimit, Confidence: engine.Sure, Side: e.side(side), Core: -1,
 		Short: fmt.Sprintf("%s%s shaper of %s", e.where(side), limit.kind, bare(limit.bps)),
 		Proof: engine.ProofAddStream,
-		Evidence: e.from(dir, e.vital("shaper "+limit.kind, limit.bps, "bit/s", side),
-			engine.Evidence{Name: "streams", Value: float64(e.Test.Spec.Streams), Side: engine.Local}),
+		Evidence: e.from(dir, e.vital("shaper "+limit.kind, limit.bps, "bit/s", side)),
 		Remedy: []engine.Remedy{sys.do("Raise the shaper's rate, or remove it if nobody needs it.",
 			fmt.Sprintf("tc -s qdisc show dev %s", limit.device), sys.shaperFile())},
 	}
@@ -291,8 +290,8 @@ func qdiscDrops(e *Evidence, dir engine.Direction) ruling {
 	}
 	f := engine.Finding{
 		Severity: engine.SeverityWarning, Confidence: engine.Sure, Side: e.side(side), Core: -1,
-		Text: fmt.Sprintf("The queue of %s (%s) drops %s a second before they leave.",
-			e.called(side, sys.nic), clip(worst.Kind, 20), plural(rate.Value, "packet", "packets")),
+		Text: fmt.Sprintf("The queue of %s%s drops %s a second before they leave.",
+			e.called(side, sys.nic), prefixed(" (", clip(worst.Kind, 20), ")"), plural(rate.Value, "packet", "packets")),
 		Short:    fmt.Sprintf("%squeue drops %s/s", e.where(side), unit.Count(rate.Value)),
 		Evidence: e.from(dir, e.vital("queue drops", rate.Value, "1/s", side)),
 	}

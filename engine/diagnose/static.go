@@ -69,10 +69,10 @@ func Examination(all []Evidence) engine.Examination {
 	near := &first.Ends[engine.Local]
 	x := engine.Examination{
 		Target: first.Test.Spec.Host, Dest: first.Path.Dest, Source: first.Path.Source,
-		Traffic: !first.Test.Idle,
+		Traffic: !first.Test.Idle && !first.silent(),
 		Machine: near.Host, Cores: near.Cores, Window: near.Window,
-		Settings: near.Settings, Firewall: near.Firewall, Vitals: near.Vitals,
-		Gateway: first.Path.Gateway, MTU: first.Path.MTU, RTT: first.Path.RTT,
+		Settings: near.Settings, Firewall: near.Firewall, Memory: near.Memory, Vitals: near.Vitals,
+		Gateway: first.Path.Gateway, Listener: first.Path.Listener, MTU: first.Path.MTU, RTT: first.Path.RTT,
 	}
 	if x.Target != "" {
 		x.Port = first.Test.Spec.Port
@@ -100,11 +100,12 @@ func Examination(all []Evidence) engine.Examination {
 
 func linkOf(e *Evidence) engine.Link {
 	near := &e.Ends[engine.Local]
+	roof := e.nearRoof()
 	l := engine.Link{
 		NIC: near.NIC, Adapter: near.Adapter, Qdiscs: near.Vitals.Qdiscs,
-		Ceiling: probes.Unknown[float64](e.Path.Ceiling.Status, e.Path.Ceiling.Why()),
+		Ceiling: probes.Unknown[float64](roof.Status, roof.Why()),
 	}
-	if c, ok := e.Path.Ceiling.Get(); ok {
+	if c, ok := roof.Get(); ok {
 		l.Ceiling = probes.Got(c.Bps)
 	}
 	return l

@@ -45,8 +45,8 @@ func collision(e *Evidence, dir engine.Direction) ruling {
 	sys := e.system(side)
 	return holds(engine.Finding{
 		Severity: engine.SeverityLimit, Confidence: engine.Sure, Side: e.side(side), Core: c.Core,
-		Text: fmt.Sprintf("%s of the packets of %d streams arrive on one %squeue (%s), whose core %d is %s busy; with %d streams over %d queues all meet different ones in %s of the tries.",
-			percent(hot.share), n, e.where(side), hot.name, c.Core, percent(c.Busy()), n, len(shares), percent(allApart(n, len(shares)))),
+		Text: fmt.Sprintf("%s of the packets of %d streams arrive on one %squeue%s, whose core %d is %s busy; %s.",
+			percent(hot.share), n, e.where(side), prefixed(" (", clip(hot.name, 20), ")"), c.Core, percent(c.Busy()), apart(n, len(shares))),
 		Short: fmt.Sprintf("streams collide on %s", clip(hot.name, 20)),
 		Press: "+", Proof: engine.ProofAddStream,
 		Evidence: e.from(dir, e.vital("share of "+hot.name, hot.share, "share", side),
@@ -125,6 +125,14 @@ func (e *Evidence) servedBy(side engine.Side, number int) int {
 		}
 	}
 	return -1
+}
+
+// apart says how usual it is that n streams meet different ones of q queues.
+func apart(n, q int) string {
+	if n > q {
+		return fmt.Sprintf("there are only %d queues for %d streams", q, n)
+	}
+	return fmt.Sprintf("with %d streams over %d queues all meet different ones in %s of the tries", n, q, percent(allApart(n, q)))
 }
 
 // allApart is the probability that n streams hash to n different ones of q queues:

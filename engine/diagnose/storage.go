@@ -59,7 +59,7 @@ func (e *Evidence) fileBrakes(dir engine.Direction, side engine.Side) ruling {
 			{Text: "Leave the file away to see what the network alone does."},
 		},
 	}
-	f.Text = fmt.Sprintf("The %sdisk %s is the ceiling: %s/s = %s", e.where(side), clip(disk.Name, 16), unit.Bytes(uint64(g/8)), unit.Rate(g))
+	f.Text = fmt.Sprintf("The %sdisk%s is the ceiling: %s/s = %s", e.where(side), prefixed(" ", clip(disk.Name, 16), ""), unit.Bytes(uint64(g/8)), unit.Rate(g))
 	if sign != "" {
 		f.Text += " (" + sign + ")"
 	}

@@ -94,7 +94,12 @@ func quota(e *Evidence, dir engine.Direction) ruling {
 }
 
 // parts prints a number of cores, which may be a broken one: "0.25", "2".
-func parts(n float64) string { return strconv.FormatFloat(math.Round(n*100)/100, 'f', -1, 64) }
+func parts(n float64) string {
+	if !sensible(n) {
+		return unit.None
+	}
+	return strconv.FormatFloat(math.Round(n*100)/100, 'f', -1, 64)
+}
 
 // coreCount is parts with the name of what is counted.
 func coreCount(n float64) string {
