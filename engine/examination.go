@@ -27,12 +27,14 @@ type Examination struct {
 	Links    []Link
 	Settings probes.Settings
 	Firewall probes.Firewall
+	Memory   probes.Reading[float64] // peak bandwidth of the RAM, bits/s
 	Vitals   probes.Vitals // of the computer as a whole
 
 	// Known with a target only.
-	Gateway probes.Reading[bool] // the target is this computer's default gateway
-	MTU     probes.PathMTU
-	RTT     probes.PathRTT
+	Gateway  probes.Reading[bool]   // the target is this computer's default gateway
+	Listener probes.Reading[string] // the program behind the port, where the target is this computer
+	MTU      probes.PathMTU
+	RTT      probes.PathRTT
 
 	Findings []Finding // gravest first, or, of a running test, the verdicts first
 }

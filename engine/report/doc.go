@@ -120,6 +120,7 @@
 //	  host, port           as asked
 //	  address, source      of the host, and the local one used for it
 //	  gateway              reading: the host is this computer's default gateway
+//	  listener             reading: the program behind the port, where the host is this computer
 //	  mtu, rtt             PathMTU*, PathRTT*
 //	findings[]             as above, but the gravest first; there is always one
 //	computer               reading of Host*
@@ -134,6 +135,7 @@
 //	  ceiling_bps          reading: TCP payload that the line speed leaves, bits/s
 //	settings               by dotted name, each a reading of Setting*
 //	firewall               Firewall*
+//	memory_bps             reading: peak bandwidth of the RAM, bits/s
 //	conntrack              reading of Conntrack*
 //	unread[]               what could not be read: subject (the interface, or ""), what, status
 //	                       and reason

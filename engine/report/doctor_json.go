@@ -25,18 +25,20 @@ type doctorJSON struct {
 	Interfaces []interfaceJSON                  `json:"interfaces"`
 	Settings   probes.Settings                  `json:"settings"`
 	Firewall   probes.Firewall                  `json:"firewall"`
+	Memory     probes.Reading[float64]          `json:"memory_bps"`
 	Conntrack  probes.Reading[probes.Conntrack] `json:"conntrack"`
 	Unread     []unreadJSON                     `json:"unread"`
 }
 
 type targetJSON struct {
-	Host    string               `json:"host"`
-	Port    int                  `json:"port"`
-	Address string               `json:"address"`
-	Source  string               `json:"source"`
-	Gateway probes.Reading[bool] `json:"gateway"`
-	MTU     probes.PathMTU       `json:"mtu"`
-	RTT     probes.PathRTT       `json:"rtt"`
+	Host     string                 `json:"host"`
+	Port     int                    `json:"port"`
+	Address  string                 `json:"address"`
+	Source   string                 `json:"source"`
+	Gateway  probes.Reading[bool]   `json:"gateway"`
+	Listener probes.Reading[string] `json:"listener"`
+	MTU      probes.PathMTU         `json:"mtu"`
+	RTT      probes.PathRTT         `json:"rtt"`
 }
 
 type loadJSON struct {
@@ -68,7 +70,7 @@ func DoctorJSON(w io.Writer, x engine.Examination, opt JSONOptions) error {
 	doc := doctorJSON{
 		Format: DoctorFormat, Version: opt.Version, Taken: x.Taken.Format(time.RFC3339),
 		Findings: findings(x.Findings),
-		Computer: x.Machine, Settings: x.Settings, Firewall: x.Firewall, Conntrack: x.Vitals.Conntrack,
+		Computer: x.Machine, Settings: x.Settings, Firewall: x.Firewall, Memory: x.Memory, Conntrack: x.Vitals.Conntrack,
 		Load:       loadJSON{seconds(x.Window), x.Cores, x.Vitals.Pressure, x.Vitals.Quota, x.Vitals.Thermal},
 		Interfaces: []interfaceJSON{},
 		Unread:     append([]unreadJSON{}, factsOf(&x).unread...),
@@ -80,7 +82,7 @@ func DoctorJSON(w io.Writer, x engine.Examination, opt JSONOptions) error {
 		doc.Interfaces = append(doc.Interfaces, interfaceJSON{l.NIC, l.Adapter, l.Qdiscs, l.Ceiling})
 	}
 	if x.Target != "" {
-		doc.Target = &targetJSON{x.Target, x.Port, plainAddr(x.Dest), plainAddr(x.Source), x.Gateway, x.MTU, x.RTT}
+		doc.Target = &targetJSON{x.Target, x.Port, plainAddr(x.Dest), plainAddr(x.Source), x.Gateway, x.Listener, x.MTU, x.RTT}
 	}
 	text, err := compact(doc)
 	if err != nil {

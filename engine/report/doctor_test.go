@@ -198,6 +198,37 @@ func TestDoctorIsHarmless(t *testing.T) {
 	}
 }
 
+// The memory, and who is behind a port of this computer, are told where they are known and
+// asked for where root would tell.
+func TestDoctorTellsOfMemoryAndListener(t *testing.T) {
+	for name, tt := range map[string]struct {
+		memory   probes.Reading[float64]
+		listener probes.Reading[string]
+		want     []string
+		not      string
+	}{
+		"known":       {probes.Got(409.6e9), probes.Got("ss\x1b[hd"), []string{"memory      at most 410 Gbit/s\n", "served by ss"}, "could not be read\n  memory"},
+		"denied":      {probes.Unknown[float64](probes.Denied, "only root may read it"), probes.Unknown[string](probes.Denied, "another user's"), []string{"\n  memory bandwidth: only root may read it\n", "\n  listener: another user's\n"}, "served by"},
+		"absent":      {probes.Unknown[float64](probes.Absent, "no SMBIOS"), probes.Unknown[string](probes.Absent, "another computer"), nil, "another computer"},
+		"of old docs": {probes.Reading[float64]{}, probes.Reading[string]{}, nil, "listener"},
+	} {
+		x := patient()
+		x.Memory, x.Listener = tt.memory, tt.listener
+		var out strings.Builder
+		if err := Doctor(&out, x, 96); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range tt.want {
+			if !strings.Contains(out.String(), want) {
+				t.Errorf("%s: no %q in\n%s", name, want, out.String())
+			}
+		}
+		if strings.Contains(out.String(), tt.not) || strings.Contains(out.String(), "\x1b") {
+			t.Errorf("%s: %q or a control character in\n%s", name, tt.not, out.String())
+		}
+	}
+}
+
 func TestDoctorJSON(t *testing.T) {
 	x := patient()
 	x.Taken = time.Date(2026, 11, 30, 15, 4, 5, 0, time.UTC)

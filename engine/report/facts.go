@@ -55,6 +55,14 @@ func rare[T any](f *facts, what string, r probes.Reading[T], words func(T) strin
 	return fact(f, what, r, words)
 }
 
+// newer is a rare fact that saved evidence of earlier versions does not have.
+func newer[T any](f *facts, what string, r probes.Reading[T], words func(T) string) string {
+	if r.Status == probes.NotRead {
+		return ""
+	}
+	return rare(f, what, r, words)
+}
+
 // miss lists what could not be read.
 func (f *facts) miss(what string, status probes.Status, why string) {
 	f.unread = append(f.unread, unreadJSON{f.subject, what, status, f.plainly(why)})

@@ -24,6 +24,7 @@ func factsOf(x *engine.Examination) *facts {
 		f.link(&x.Links[i])
 	}
 	f.subject = ""
+	f.group("memory", newer(f, "memory bandwidth", x.Memory, func(bps float64) string { return "at most " + unit.Rate(bps) }))
 	f.settings(x.Settings)
 	f.firewall(x.Firewall, x.Vitals.Conntrack)
 	if x.Target != "" {
@@ -182,6 +183,7 @@ func (f *facts) path(x *engine.Examination) {
 		where += ", this computer's gateway"
 	}
 	parts := []string{where,
+		newer(f, "listener", x.Listener, func(program string) string { return "served by " + clean(program) }),
 		fact(f, "round trip", x.RTT.Idle, func(d time.Duration) string { return "round trip " + unit.Duration(d) }),
 		fact(f, "hops", x.RTT.Hops, func(n int) string {
 			if n == 0 {
