@@ -256,8 +256,8 @@ func TestConns(t *testing.T) {
 		}
 	}
 	want := []string{
-		"1 [5] upload sender=true", "3 [7] upload sender=true", "4 [9] download sender=false", "5 [12] download sender=false",
-		"1 [5] upload sender=false", "3 [8] upload sender=false", "4 [11] download sender=true", "5 [13] download sender=true",
+		"1 [5] upload sender=true", "3 [7] upload sender=true", "4 [9] download sender=false", "5 [11] download sender=false",
+		"1 [5] upload sender=false", "3 [8] upload sender=false", "4 [10] download sender=true", "5 [12] download sender=true",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("want − got +\n%s", diff)
