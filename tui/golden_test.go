@@ -76,7 +76,7 @@ func TestGoldenColours(t *testing.T) {
 func TestGoldenCases(t *testing.T) {
 	for _, c := range tuitest.Cases() {
 		sizes := twoSizes
-		if c.Name == "n100" || c.Name == "bothways4" || c.Name == "many" {
+		if c.Name == "n100" || c.Name == "bothways4" || c.Name == "many" || c.Name == "farsender" {
 			sizes = fiveSizes
 		}
 		for _, s := range sizes {

@@ -229,25 +229,15 @@ func (l *layout) stacked(body grid.Rect, s shape) {
 
 // framed: three rows of frames, or with the width for it a column of cores.
 func (l *layout) framed(body grid.Rect, s shape) {
-	bottom := 9
-	if l.Class == wide {
-		bottom = 11
-	}
-	foot := grid.Rect{X: body.X, Y: body.Y + body.H - bottom, W: body.W, H: bottom}
-	body.H -= bottom
 	least := 12
 	if s.Both {
 		least = 15
 	}
 	if l.Class == wide {
-		left, right := beside(body, 16, 25, 0)
-		l.Panes[paneCores] = right
-		streams := min(max(tableRows(shape{Streams: s.Streams, Both: s.Both})+2, 10), left.H-least)
-		l.Panes[paneGraph], l.Panes[paneStreams] = above(left, left.H-streams)
-		a, rest := beside(foot, 2, 5, 0)
-		l.Panes[paneLink] = a
-		l.Panes[paneSteps], l.Panes[paneEvents] = beside(rest, 3, 5, 0)
+		l.columned(body, s, least)
 	} else {
+		const bottom = 9
+		body, foot := above(body, body.H-bottom)
 		table := min(max(tableRows(s)+2, 9), body.H-least)
 		top, mid := above(body, body.H-table)
 		l.Panes[paneGraph] = top
@@ -260,6 +250,39 @@ func (l *layout) framed(body grid.Rect, s shape) {
 		l.Sums[1] = grid.Rect{X: g.X + 2, Y: g.Y + g.H - 1, W: g.W - 4, H: 1}
 	}
 }
+
+// columned: graph and streams beside a column of cores. Where the cores leave room in it,
+// link and events stand below them, else in a row at the bottom.
+func (l *layout) columned(body grid.Rect, s shape, leastGraph int) {
+	const bottom = 11
+	left, right := beside(body, 16, 25, 0)
+	if cores := s.Cores + s.FarCores + coresBeside; cores+linkFull+leastEvents <= body.H {
+		l.Panes[paneCores], right = above(right, cores)
+		l.Panes[paneLink], l.Panes[paneEvents] = above(right, linkFull)
+		left, l.Panes[paneSteps] = above(left, left.H-bottom)
+	} else {
+		body, foot := above(body, body.H-bottom)
+		left.H = body.H
+		right.H = body.H
+		l.Panes[paneCores] = right
+		link, rest := beside(foot, 2, 5, 0)
+		l.Panes[paneLink] = link
+		l.Panes[paneSteps], l.Panes[paneEvents] = beside(rest, 3, 5, 0)
+	}
+	streams := min(max(tableRows(shape{Streams: s.Streams, Both: s.Both})+2, 10), left.H-leastGraph)
+	l.Panes[paneGraph], l.Panes[paneStreams] = above(left, left.H-streams)
+}
+
+const (
+	// coresBeside is what the frame and the legend of the cores take beside the bars, with
+	// the caption of the far ones.
+	coresBeside = 8
+	// linkFull is a frame around all that there is to say of the link, with room for two
+	// lines that are too long.
+	linkFull = 15
+	// leastEvents is a frame around a few events.
+	leastEvents = 6
+)
 
 // above divides a rectangle at height h.
 func above(r grid.Rect, h int) (top, bottom grid.Rect) {

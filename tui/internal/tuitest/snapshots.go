@@ -27,6 +27,7 @@ func Cases() []Case {
 		{"ssh", SSH()}, {"connecting", Connecting()}, {"nodata", NoData()}, {"unknown", UnknownFar()},
 		{"failed", Failed()}, {"hostile", Hostile()}, {"notfinite", NotFinite()},
 		{"proving", Proving()}, {"proved", Proved()}, {"blackhole", BlackHole()},
+		{"farsender", FarSender()}, {"measuring", Measuring()},
 	}
 }
 
@@ -72,6 +73,7 @@ func Make(dir engine.Direction, n, cores int, seconds int, rate float64) *engine
 	s.PathRTT = probes.PathRTT{Idle: probes.Got(190 * time.Microsecond), Loaded: probes.Got(420 * time.Microsecond), Hops: probes.Got(1)}
 	s.PathMTU = probes.PathMTU{Out: probes.Got(1500), In: probes.Unknown[int](probes.NotRead, "only a linerate server can tell the way back")}
 	s.Load = Load(rng, cores, s.Streams)
+	s.Drops = probes.Got(engine.Drops{})
 	s.History = history(rng, s, elapsed)
 	s.Segments = []engine.Segment{{Index: 1, Change: "start", Spec: s.Spec, Sums: s.Sums}}
 	s.Verdicts = []engine.Verdict{}

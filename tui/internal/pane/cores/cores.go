@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"linerate/engine"
-	"linerate/engine/unit"
 	"linerate/probes"
 	"linerate/tui/internal/chart"
 	"linerate/tui/internal/figure"
@@ -57,6 +56,9 @@ func mean(l *probes.Load) (share float64, ok bool) {
 	return share / float64(len(cores)), true
 }
 
+// belowBars is what stands below the local bars: a blank row, the legend, the clock.
+const belowBars = 3
+
 // sideBySide is the least width of a pane that shows both hosts beside each other.
 const sideBySide = 36
 
@@ -77,7 +79,7 @@ func (p *Pane) Draw(a grid.Area, s *engine.Snapshot) {
 	n, m := count(local.load), count(far.load)
 	switch {
 	case a.H >= n+m+3 || a.W < sideBySide:
-		upper := a.H - m - 1
+		upper := min(a.H-m-1, n+belowBars+1)
 		if a.H < n+m+3 {
 			upper = a.H / 2
 		}
@@ -90,18 +92,24 @@ func (p *Pane) Draw(a grid.Area, s *engine.Snapshot) {
 	}
 }
 
+// farStale is how old a sample of the far end may be to pass for its load: on a slow test
+// they come seconds apart, and where nothing moves not at all.
+const farStale = 10 * time.Second
+
 // farHost gives the far side, or nil and why it is not there.
 func farHost(s *engine.Snapshot) (*host, string) {
 	switch {
 	case s.Peer.Loopback:
 		return nil, "far end: same host"
+	case s.Peer.Load.Known() && s.Peer.LoadAge > farStale:
+		return nil, "far cores unknown (last told " + figure.Age(s.Peer.LoadAge) + ")"
 	case s.Peer.Load.Known():
 		name := "far"
 		if facts, ok := s.Peer.HostInfo.Get(); ok && facts.Name.Known() {
 			name = "far " + facts.Name.Value
 		}
 		if s.Peer.LoadAge > 0 {
-			name += ", " + unit.Duration(s.Peer.LoadAge) + " ago"
+			name += ", " + figure.Age(s.Peer.LoadAge)
 		}
 		return &host{name: name, load: &s.Peer.Load.Value, missing: s.Peer.Load.Value.Cores.Why()}, ""
 	case !s.Peer.Addr.IsValid():

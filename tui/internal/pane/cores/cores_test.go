@@ -81,7 +81,7 @@ func TestFarSide(t *testing.T) {
 		s.Peer = engine.Peer{Linerate: true, Load: probes.Got(load(make([]probes.CoreLoad, 4)...)), LoadAge: age}
 		return s
 	}
-	if got := draw(80, 7, &style.Block, known(180*time.Millisecond)); !strings.Contains(got[0], "local") || !strings.Contains(got[0], "far, 180 ms ago") {
+	if got := draw(80, 7, &style.Block, known(180*time.Millisecond)); !strings.Contains(got[0], "local") || !strings.Contains(got[0], "far, 0.2 s ago") {
 		t.Errorf("beside each other: %q", got[0])
 	}
 	if got := strings.Join(draw(40, 12, &style.Block, known(0)), "\n"); strings.Count(got, "  0 ·") != 2 || !strings.Contains(got, "far") {
@@ -94,6 +94,7 @@ func TestFarSide(t *testing.T) {
 	}{
 		{engine.Peer{Loopback: true}, "far end: same host"},
 		{engine.Peer{}, "far cores unknown (not connected)"},
+		{engine.Peer{Linerate: true, Load: probes.Got(s.Load), LoadAge: 30 * time.Second}, "far cores unknown (last told 30 s ago)"},
 	} {
 		s.Peer = test.peer
 		if got := strings.Join(draw(60, 5, &style.Block, s), "\n"); !strings.Contains(got, test.want) {

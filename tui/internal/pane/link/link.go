@@ -27,14 +27,22 @@ func Draw(a grid.Area, s *engine.Snapshot) {
 		{"far", far},
 		{"limit", limits},
 		{"drops", drops},
+		{"there", peer},
+		{"here", hostFacts},
 		{"route", route},
-		{"host", hostFacts},
 		{"self", self},
 	}
 	if a.H == 1 {
 		single(a, s)
 		return
 	}
+	spare := a.H
+	for _, l := range lines {
+		if text, _ := l.text(s); text != "" {
+			spare--
+		}
+	}
+	room := a.W - 1 - nameWidth
 	for _, l := range lines {
 		text, role := l.text(s)
 		if text == "" {
@@ -44,7 +52,15 @@ func Draw(a grid.Area, s *engine.Snapshot) {
 			return
 		}
 		a.Text(1, y, style.Dim, l.name)
-		a.Fit(1+nameWidth, y, a.W-1-nameWidth, role, text)
+		// What is too long goes on below where no other line needs the row.
+		if spare > 0 && a.Width(text) > room {
+			head, tail := grid.Wrap(text, room)
+			a.Fit(1+nameWidth, y, room, role, head)
+			text = tail
+			y++
+			spare--
+		}
+		a.Fit(1+nameWidth, y, room, role, text)
 		y++
 	}
 }
@@ -53,21 +69,27 @@ func Draw(a grid.Area, s *engine.Snapshot) {
 // there is none.
 func single(a grid.Area, s *engine.Snapshot) {
 	text, role := trip(s)
-	more, warns := sizes(s)
-	name := "path"
 	if text == "" {
-		name = "local"
 		text, role = local(s)
+		a.Text(1, 0, style.Dim, "local")
+		a.Fit(1+nameWidth, 0, a.W-1-nameWidth, role, text)
+		return
 	}
-	a.Text(1, 0, style.Dim, name)
-	if more != "" {
-		more = "mtu " + more
-	}
+	a.Text(1, 0, style.Dim, "path")
 	rest := a.Sub(1+nameWidth, 0, a.W-1-nameWidth, 1)
-	if warns == style.Plain {
-		warns = style.Dim
-	} else { // a black hole matters more than what it takes to get there
-		text, role, more, warns = more, warns, text, role
+	g := a.Glyphs()
+	out, swallows := passes(s.PathMTU.Out, s.PathMTU.BlackHole)
+	back, swallowsBack := passes(s.PathMTU.In, s.PathMTU.InBlackHole)
+	if !s.PathMTU.In.Known() {
+		back = unit.None // why has no room here
+	}
+	more := "mtu " + g.Up + out + " " + g.Down + back
+	if hops := "  hops " + size(s.PathRTT.Hops); a.Width(text)+2+a.Width(more+hops) <= rest.W {
+		more += hops
+	}
+	warns := style.Dim
+	if swallows || swallowsBack { // a black hole matters more than what it takes to get there
+		text, role, more, warns = more, style.Fault, text, role
 	}
 	x := rest.Fit(0, 0, rest.W, role, text) + 2
 	rest.Fit(x, 0, rest.W-x, warns, more)
@@ -85,9 +107,14 @@ func local(s *engine.Snapshot) (string, style.Role) {
 	if !ok {
 		return "interface unknown (" + s.Route.Why() + ")", style.Plain
 	}
-	n, ok := r.NIC.Get()
+	return card(r.NIC), style.Plain
+}
+
+// card describes an interface.
+func card(nic probes.Reading[probes.NIC]) string {
+	n, ok := nic.Get()
 	if !ok {
-		return "interface unknown (" + r.NIC.Why() + ")", style.Plain
+		return "interface unknown (" + nic.Why() + ")"
 	}
 	words := []string{n.Name}
 	add := func(known bool, text string) {
@@ -108,7 +135,7 @@ func local(s *engine.Snapshot) (string, style.Role) {
 	if n.RxQueues.Known() && n.TxQueues.Known() {
 		words = append(words, "queues "+strconv.Itoa(n.RxQueues.Value)+"/"+strconv.Itoa(n.TxQueues.Value))
 	}
-	return strings.Join(words, " "), style.Plain
+	return strings.Join(words, " ")
 }
 
 // offloads lists what is on; when one of the two that matter is off, it says so.
@@ -156,23 +183,43 @@ func sockets(s *engine.Snapshot) (string, style.Role) {
 	return text, style.Plain
 }
 
+// far is the interface at the far end, or what a stock server tells instead.
 func far(s *engine.Snapshot) (string, style.Role) {
 	if s.Peer.Loopback {
 		return strings.TrimLeft(s.Peer.Agent+"  on this same host", " "), style.Plain
 	}
-	words := []string{}
-	if s.Peer.Agent != "" {
-		words = append(words, s.Peer.Agent)
+	text := ""
+	switch route, ok := s.Peer.Route.Get(); {
+	case !s.Peer.Addr.IsValid():
+		return "", style.Plain
+	case !s.Peer.Linerate:
+		text = "interface and drops unknown (stock iperf3)"
+	case !ok:
+		text = "interface unknown (" + s.Peer.Route.Why() + ")"
+	default:
+		text = card(route.NIC)
+		if name, rest, _ := strings.Cut(text, " "); route.NIC.Known() && s.Peer.FactsAge > 0 {
+			text = name + " (" + figure.Age(s.Peer.FactsAge) + ") " + rest
+		}
 	}
-	if h, ok := s.Peer.HostInfo.Get(); ok {
-		words = append(words, h.Name.Or(""), h.Kernel.Or(""), h.CPU.Model.Or(""), strconv.Itoa(h.CPU.Cores)+" cores")
-	} else if !s.Peer.Linerate && s.Peer.Addr.IsValid() {
-		words = append(words, "host unknown (stock iperf3)")
-	}
-	for i := len(s.Segments) - 1; i >= 0; i-- {
+	for i := len(s.Segments) - 1; i >= 0 && !s.Peer.Linerate; i-- {
 		if cpu, ok := s.Segments[i].PeerCPU.Get(); ok {
-			words = append(words, "its process used "+figure.Percent(cpu.Total/100)+" % of a core in step "+strconv.Itoa(s.Segments[i].Index))
-			break
+			return text + "  its process used " + figure.Percent(cpu.Total/100) + " % of a core in step " + strconv.Itoa(s.Segments[i].Index), style.Plain
+		}
+	}
+	return text, style.Plain
+}
+
+// peer is the far computer.
+func peer(s *engine.Snapshot) (string, style.Role) {
+	h, ok := s.Peer.HostInfo.Get()
+	if !ok || s.Peer.Loopback {
+		return "", style.Plain
+	}
+	var words []string
+	for _, w := range [...]string{h.Name.Or(""), h.CPU.Model.Or(""), strconv.Itoa(h.CPU.Cores) + " cores", h.Kernel.Or(""), h.Virtual.Or(""), s.Peer.Agent} {
+		if w != "" {
+			words = append(words, w)
 		}
 	}
 	return strings.Join(words, "  "), style.Plain
@@ -196,31 +243,45 @@ func limits(s *engine.Snapshot) (string, style.Role) {
 	return "held by " + share(rwnd) + "far window  " + share(sndbuf) + "send buffer  " + share(rest) + "else", style.Plain
 }
 
-// drops are the interface's error counters, which count from its start.
+// drops are the packets that the two computers have lost in the running step.
 func drops(s *engine.Snapshot) (string, style.Role) {
-	r, ok := s.Route.Get()
+	here, role := lost(s.Drops)
+	if s.Peer.Loopback || !s.Peer.Addr.IsValid() {
+		return here + "  in this step", role
+	}
+	there, farRole := "unknown (stock iperf3)", style.Plain
+	if s.Peer.Linerate {
+		there, farRole = lost(s.Peer.Drops)
+		if s.Peer.Drops.Known() {
+			there += ", " + figure.Age(s.Peer.DropsAge)
+		}
+	}
+	if farRole != style.Plain {
+		role = farRole
+	}
+	return "here " + here + "  far " + there + "  in this step", role
+}
+
+// lost lists where packets were dropped.
+func lost(r probes.Reading[engine.Drops]) (string, style.Role) {
+	d, ok := r.Get()
 	if !ok {
-		return "", style.Plain
+		return unknown(r.Why()), style.Plain
 	}
-	n, ok := r.NIC.Get()
-	if !ok || !n.Counters.Known() {
-		return "", style.Plain
-	}
-	c := n.Counters.Value
-	text := ""
+	var words []string
 	for _, f := range [...]struct {
 		name string
 		n    uint64
-	}{{"rx missed", c.RxMissed}, {"rx dropped", c.RxDropped}, {"tx dropped", c.TxDropped},
-		{"rx errors", c.RxErrors}, {"tx errors", c.TxErrors}} {
+	}{{"rx missed", d.RxMissed}, {"rx dropped", d.RxDropped}, {"rx damaged", d.RxErrors}, {"backlog", d.Backlog},
+		{"queue", d.Queue}, {"tx dropped", d.TxDropped}, {"tx errors", d.TxErrors}} {
 		if f.n > 0 {
-			text += f.name + " " + unit.Count(float64(f.n)) + "  "
+			words = append(words, f.name+" "+unit.Count(float64(f.n)))
 		}
 	}
-	if text == "" {
-		return "none on " + n.Name + " since it came up", style.Plain
+	if len(words) == 0 {
+		return "none", style.Plain
 	}
-	return text + "(since " + n.Name + " came up)", style.Plain
+	return strings.Join(words, " "), style.Warning
 }
 
 func route(s *engine.Snapshot) (string, style.Role) {

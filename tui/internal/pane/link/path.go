@@ -55,7 +55,7 @@ func sizes(s *engine.Snapshot) (string, style.Role) {
 	if swallows || swallowsBack {
 		role = style.Fault
 	}
-	return "out " + out + "  hops " + size(s.PathRTT.Hops) + "  back " + back, role
+	return "out " + out + "  back " + back + "  hops " + size(s.PathRTT.Hops), role
 }
 
 // passes is the largest packet that passes one way, and whether larger ones vanish.

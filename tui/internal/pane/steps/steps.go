@@ -133,15 +133,24 @@ func Draw(a grid.Area, s *engine.Snapshot, u unit.System) {
 	}
 }
 
-// Events draws the newest events that fit, newest first.
+// Events draws the newest events that fit, newest first; a long one takes two rows.
 func Events(a grid.Area, s *engine.Snapshot) {
 	if len(s.Events) == 0 {
 		a.Fit(1, 0, a.W-1, style.Dim, "nothing yet")
 		return
 	}
-	for y := 0; y < a.H && y < len(s.Events); y++ {
-		e := &s.Events[len(s.Events)-1-y]
+	y := 0
+	for i := len(s.Events) - 1; i >= 0 && y < a.H; i-- {
+		e := &s.Events[i]
 		x := a.Text(1, y, style.Dim, unit.Clock(max(0, e.At))) + 2
-		a.Fit(x, y, a.W-x, style.Plain, e.Text)
+		text := e.Text
+		if a.Width(text) > a.W-x && y+1 < a.H {
+			var head string
+			head, text = grid.Wrap(text, a.W-x)
+			a.Fit(x, y, a.W-x, style.Plain, head)
+			y++
+		}
+		a.Fit(x, y, a.W-x, style.Plain, text)
+		y++
 	}
 }

@@ -36,14 +36,31 @@ type Pane struct {
 	trailW   int // of the trail
 }
 
-// Title names the pane, with its order and what of it shows.
+// Title names the pane, with its order and what of it shows, and whose numbers retransmits,
+// window and round trip are where the far end sends.
 func Title(s *engine.Snapshot, o Options, rows int) string {
 	n := len(s.Streams)
 	title := "STREAMS " + strconv.Itoa(n)
 	if n > 1 {
 		title += " by " + o.Sort.resolve(n <= rows).String()
 	}
+	for i := range s.Streams {
+		if st := &s.Streams[i]; st.Dir == engine.Download {
+			return title + toldBy(s, st)
+		}
+	}
 	return title
+}
+
+// toldBy says where the numbers of a far sender come from, for the title.
+func toldBy(s *engine.Snapshot, st *engine.Stream) string {
+	switch {
+	case s.Peer.Linerate && (st.Cwnd.Known() || st.TCPAge > 0):
+		return "  far tcp " + figure.Age(st.TCPAge)
+	case s.Peer.Linerate:
+		return "  far tcp not told yet"
+	}
+	return "  far tcp unknown (stock iperf3)"
 }
 
 // Rows is how many streams have a row of their own in a pane of height h.

@@ -154,3 +154,24 @@ func TestLimitedBy(t *testing.T) {
 		}
 	}
 }
+
+// In a download retransmits, window and round trip are the far end's: the title says how
+// old they are, or that nobody tells.
+func TestTitleSaysWhoTells(t *testing.T) {
+	told := engine.Stream{Conn: engine.Conn{Dir: engine.Download}, Cwnd: probes.Got(uint64(1 << 20)), TCPAge: 300 * time.Millisecond}
+	for name, test := range map[string]struct {
+		peer   engine.Peer
+		stream engine.Stream
+		want   string
+	}{
+		"upload":    {engine.Peer{}, engine.Stream{Conn: engine.Conn{Sender: true}}, "STREAMS 1"},
+		"linerate":  {engine.Peer{Linerate: true}, told, "STREAMS 1  far tcp 0.3 s ago"},
+		"too early": {engine.Peer{Linerate: true}, engine.Stream{Conn: engine.Conn{Dir: engine.Download}}, "STREAMS 1  far tcp not told yet"},
+		"stock":     {engine.Peer{}, engine.Stream{Conn: engine.Conn{Dir: engine.Download}}, "STREAMS 1  far tcp unknown (stock iperf3)"},
+	} {
+		s := &engine.Snapshot{Peer: test.peer, Streams: []engine.Stream{test.stream}}
+		if got := Title(s, Options{}, 1); got != test.want {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+}
