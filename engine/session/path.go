@@ -49,7 +49,10 @@ func newPath(info engine.TestInfo) path {
 		back: probes.NoPathMTU(probes.Absent, "only a linerate server can tell the way back"),
 		hops: probes.Unknown[int](probes.NotRead, later),
 	}
-	if info.Linerate {
+	switch {
+	case local(info.Control):
+		p.back = probes.NoPathMTU(probes.Absent, "both ends run on this computer")
+	case info.Linerate:
 		p.back = probes.NoPathMTU(probes.NotRead, farWhy(true))
 	}
 	if info.IdleRTT > 0 {
