@@ -374,3 +374,12 @@ func idleTest(e *Evidence) {
 	e.Test.Idle, e.Test.Age = true, 0
 	e.Flows = [2]Flow{}
 }
+
+func idleFor(d time.Duration) func(*Evidence) {
+	return func(e *Evidence) { e.Flows[engine.Upload].Idle = probes.Got(d) }
+}
+
+// virtualFar gives the far end an interface that raises no interrupts.
+func virtualFar(e *Evidence) {
+	e.Ends[engine.Far].NIC = probes.Got(probes.NIC{Name: "eth0", Kind: probes.Got("veth")})
+}

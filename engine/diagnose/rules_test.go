@@ -43,7 +43,7 @@ const (
 // reading is missing: that one must say so and must not be taken for ruled out.
 func TestRules(t *testing.T) {
 	seen := map[string]map[State]bool{}
-	for _, tt := range slices.Concat(coreRows(), physicalRows(), steeringRows(), withheldRows(), queueRows(), limitRows(), pathRows(), betweenRows(), platformRows()) {
+	for _, tt := range slices.Concat(coreRows(), physicalRows(), steeringRows(), withheldRows(), queueRows(), limitRows(), pathRows(), betweenRows(), platformRows(), outsideRows()) {
 		got := answer(t, tt.code, tt.e, tt.dir)
 		said := got.why
 		if got.state == Holds {
@@ -396,13 +396,4 @@ func ramp(perSecond ...float64) func(*Evidence) {
 func growing(w *StreamWindow) {
 	w.Before.SndCwnd, w.Now.SndCwnd = 100, 1000
 	w.Before.RTT, w.Now.RTT = 40*time.Millisecond, 40*time.Millisecond
-}
-
-func idleFor(d time.Duration) func(*Evidence) {
-	return func(e *Evidence) { e.Flows[engine.Upload].Idle = probes.Got(d) }
-}
-
-// virtualFar gives the far end an interface that raises no interrupts.
-func virtualFar(e *Evidence) {
-	e.Ends[engine.Far].NIC = probes.Got(probes.NIC{Name: "eth0", Kind: probes.Got("veth")})
 }
