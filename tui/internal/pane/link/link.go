@@ -36,15 +36,17 @@ func Draw(a grid.Area, s *engine.Snapshot) {
 		single(a, s)
 		return
 	}
+	var texts [len(lines)]string
+	var roles [len(lines)]style.Role
 	spare := a.H
-	for _, l := range lines {
-		if text, _ := l.text(s); text != "" {
+	for i, l := range lines {
+		if texts[i], roles[i] = l.text(s); texts[i] != "" {
 			spare--
 		}
 	}
 	room := a.W - 1 - nameWidth
-	for _, l := range lines {
-		text, role := l.text(s)
+	for i, l := range lines {
+		text, role := texts[i], roles[i]
 		if text == "" {
 			continue
 		}
