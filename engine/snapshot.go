@@ -83,7 +83,7 @@ type Peer struct {
 	Addr     netip.AddrPort // the address that answered
 	Agent    string         // "iperf 3.18", "linerate 0.1"; "" unknown
 	Linerate bool
-	HostInfo probes.Reading[probes.Host] // facts about the far host, if it is linerate
+	HostInfo probes.Reading[probes.Host]  // facts about the far host, if it is linerate
 	Route    probes.Reading[probes.Route] // its way back to this end with the interface it uses, if it is linerate
 	FactsAge time.Duration                // of HostInfo and Route
 	Load     probes.Reading[probes.Load]  // its cores, if it is linerate
@@ -123,7 +123,7 @@ type Snapshot struct {
 	PathMTU  probes.PathMTU
 	Load     probes.Load
 	Drops    probes.Reading[Drops] // what this computer has lost
-	Verdicts []Verdict // one per direction that flows
+	Verdicts []Verdict             // one per direction that flows
 	Best     Best
 	Proving  Proving
 	History  History

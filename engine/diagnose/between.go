@@ -93,7 +93,7 @@ func flowCap(e *Evidence, dir engine.Direction) ruling {
 		return holds(f)
 	}
 	f.Text = fmt.Sprintf("The provider seems to cap one flow at %s (%s machine): add streams with +.", unit.Rate(limit), orElse(virtual.Value, "cloud"))
-	f.Short = fmt.Sprintf("one flow capped at %s: press +", bare(limit))
+	f.Short = fmt.Sprintf("one flow capped at %s: press +", unit.Rate(limit))
 	f.Evidence = append(f.Evidence, engine.Evidence{Name: "flow cap", Value: limit, Unit: "bit/s", Side: engine.Path})
 	if t, _ := e.moreStreams(dir); e.scaled(dir) {
 		f.Confidence = engine.Sure

@@ -45,7 +45,7 @@ func busCeiling(e *Evidence, dir engine.Direction) ruling {
 			Severity: engine.SeverityWarning, Confidence: engine.Sure, Side: e.side(side), Core: -1,
 			Text: fmt.Sprintf("The %scard sits in %s: about %s usable, the link wants %s.%s",
 				e.where(side), bus.name, unit.Rate(bus.usable), unit.Rate(c), bus.could),
-			Short:    fmt.Sprintf("%sslot carries only %s", e.where(side), bare(bus.usable)),
+			Short:    fmt.Sprintf("%sslot carries only %s", e.where(side), unit.Rate(bus.usable)),
 			Proof:    engine.ProofAddStream,
 			Evidence: e.from(dir, e.fact(bus.name+" usable", bus.usable, "bit/s", side), e.fact("goodput possible", c, "bit/s", side)),
 			Remedy:   []engine.Remedy{e.system(side).say(bus.remedy)},

@@ -99,7 +99,7 @@ func measuring(e *Evidence, dir engine.Direction) ruling {
 func notYet(e *Evidence, dir engine.Direction) ruling {
 	return holds(engine.Finding{
 		Severity: engine.SeverityOK, Confidence: engine.Unsure, Side: engine.Path, Core: -1,
-		Text:     "Measuring: not enough evidence yet.",
+		Text:     "Not enough evidence yet: a verdict takes some 6 s of traffic.",
 		Short:    "measuring…",
 		Evidence: e.from(dir),
 	})

@@ -96,7 +96,7 @@ func sendBuffer(e *Evidence, dir engine.Direction) ruling {
 		Severity: engine.SeverityWarning, Confidence: engine.Sure, Side: e.side(side), Core: -1,
 		Text: fmt.Sprintf("The %ssend buffer limits: %s / %s = %s. Raise tcp_wmem %s.", e.where(side),
 			unit.Bytes(uint64(c.bytes)), unit.Duration(c.rtt), unit.Rate(c.allowed), atSide(e, side)),
-		Short: fmt.Sprintf("%ssend buffer: %s", e.where(side), bare(c.allowed)),
+		Short: fmt.Sprintf("%ssend buffer: %s", e.where(side), unit.Rate(c.allowed)),
 		Press: "+", Proof: engine.ProofAddStream,
 		Evidence: e.from(dir, e.socket(dir, "sndbuf limited", c.share, "share", side),
 			e.socket(dir, "send buffers", c.bytes, "B", side),

@@ -140,20 +140,6 @@ func times(n float64) string {
 	}
 }
 
-// bare prints a rate for a line of 40 columns: "9.41G".
-func bare(bps float64) string {
-	s := unit.Rate(bps)
-	for i := range s {
-		if s[i] == ' ' {
-			if s[i+1] == 'b' {
-				return s[:i]
-			}
-			return s[:i] + string(s[i+1])
-		}
-	}
-	return s
-}
-
 // sentence makes the first letter a capital one.
 func sentence(s string) string {
 	if s == "" {

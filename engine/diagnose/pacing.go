@@ -97,7 +97,7 @@ func offersLess(e *Evidence, dir engine.Direction) ruling {
 	return holds(engine.Finding{
 		Text: fmt.Sprintf("The %sprogram itself offers only %s: its sockets had data for %s of the time.",
 			orElse(e.where(side), "sending "), unit.Rate(g), percent(busy)),
-		Short:    fmt.Sprintf("the program offers only %s", bare(g)),
+		Short:    fmt.Sprintf("the program offers only %s", unit.Rate(g)),
 		Severity: engine.SeverityLimit, Confidence: engine.Sure, Side: e.side(side), Core: -1,
 		Proof: engine.ProofDiscard,
 		Evidence: e.from(dir, e.socket(dir, "application limited", app, "share", side),
@@ -158,7 +158,7 @@ func byBBR(e *Evidence, dir engine.Direction, g float64) ruling {
 	return holds(engine.Finding{
 		Text: fmt.Sprintf("BBR paces the streams to %s: it takes that for what the path carries, and nothing is lost and nothing queues.",
 			unit.Rate(pace)),
-		Short:    "BBR paces to " + bare(pace),
+		Short:    "BBR paces to " + unit.Rate(pace),
 		Severity: engine.SeverityLimit, Confidence: engine.Unsure, Side: e.side(e.Sender(dir)), Core: -1,
 		Proof:    engine.ProofCongestion,
 		Evidence: e.from(dir, e.socket(dir, "pacing rate", pace, "bit/s", e.Sender(dir))),
@@ -215,7 +215,7 @@ func simulated(e *Evidence, dir engine.Direction) ruling {
 	return holds(engine.Finding{
 		Text: fmt.Sprintf("The simulated link gives each stream %s, %s of %s together: press + for another stream.",
 			unit.Rate(each), unit.Rate(g), unit.Rate(link.Bps)),
-		Short:    "simulated: " + bare(each) + " a stream, press +",
+		Short:    "simulated: " + unit.Rate(each) + " a stream, press +",
 		Severity: engine.SeverityLimit, Confidence: engine.Sure, Side: engine.Path, Core: -1,
 		Press: "+", Proof: engine.ProofAddStream,
 		Evidence: e.from(dir, engine.Evidence{Name: "simulated rate per stream", Value: each, Unit: "bit/s", Side: engine.Path}),

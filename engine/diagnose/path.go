@@ -176,7 +176,7 @@ func policer(e *Evidence, dir engine.Direction) ruling {
 		Severity: engine.SeverityWarning, Confidence: engine.Sure, Side: engine.Path, Core: -1,
 		Text: fmt.Sprintf("The path polices at %s: it drops %s without queueing. Pace just below.",
 			e.policedAt(dir, v.goodput), permille(v.loss.p)),
-		Short:    fmt.Sprintf("policed at about %s", bare(e.policedRate(dir, v.goodput))),
+		Short:    fmt.Sprintf("policed at about %s", unit.Rate(e.policedRate(dir, v.goodput))),
 		Proof:    engine.ProofRate95,
 		Evidence: append(v.numbers(e, dir), engine.Evidence{Name: "Mathis rate", Value: v.allows, Unit: "bit/s", Side: engine.Path, Age: e.flow(dir).Age}),
 		Remedy: []engine.Remedy{

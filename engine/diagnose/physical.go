@@ -63,7 +63,7 @@ func (e *Evidence) linkSpeed(dir engine.Direction, side engine.Side) ruling {
 	sys := e.system(side)
 	f := engine.Finding{
 		Severity: engine.SeverityWarning, Confidence: engine.Sure, Side: e.side(side), Core: -1,
-		Short: fmt.Sprintf("%slink only %s of %s", e.where(side), bare(speed), bare(own)),
+		Short: fmt.Sprintf("%slink only %s of %s", e.where(side), unit.Rate(speed), unit.Rate(own)),
 		Proof: engine.ProofNone,
 		Evidence: e.from(dir, e.fact("line speed", speed, "bit/s", side),
 			e.fact("fastest the card can do", own, "bit/s", side)),
@@ -137,7 +137,7 @@ func (e *Evidence) belowExpected(dir engine.Direction, side engine.Side) ruling 
 	return holds(engine.Finding{
 		Severity: engine.SeverityWarning, Confidence: engine.Sure, Side: e.side(side), Core: -1,
 		Text:     text,
-		Short:    fmt.Sprintf("%slink only %s of %s", e.where(side), bare(speed), bare(e.Test.ExpectBps)),
+		Short:    fmt.Sprintf("%slink only %s of %s", e.where(side), unit.Rate(speed), unit.Rate(e.Test.ExpectBps)),
 		Evidence: e.from(dir, e.fact("line speed", speed, "bit/s", side), engine.Evidence{Name: "expected line speed", Value: e.Test.ExpectBps, Unit: "bit/s"}),
 		Remedy:   sys.linkUp(),
 	})
@@ -182,7 +182,7 @@ func (e *Evidence) slowPlateau(dir engine.Direction, otherwise ruling) ruling {
 			Severity: engine.SeverityWarning, Confidence: confidence, Side: engine.Path, Core: -1,
 			Text: fmt.Sprintf("%s is what a link of %s carries, not one of %s: some hop came up slower.",
 				unit.Rate(g), unit.Rate(speed), unit.Rate(e.Test.ExpectBps)),
-			Short:    fmt.Sprintf("some hop has only %s", bare(speed)),
+			Short:    fmt.Sprintf("some hop has only %s", unit.Rate(speed)),
 			Evidence: e.from(dir, engine.Evidence{Name: "expected line speed", Value: e.Test.ExpectBps, Unit: "bit/s"}),
 			Remedy:   []engine.Remedy{{Text: "Look at the speed of every port between the two hosts."}},
 		})

@@ -208,7 +208,7 @@ func ownShaper(e *Evidence, dir engine.Direction) ruling {
 	sys := e.system(side)
 	f := engine.Finding{
 		Severity: engine.SeverityLimit, Confidence: engine.Sure, Side: e.side(side), Core: -1,
-		Short:    fmt.Sprintf("%s%s shaper of %s", e.where(side), limit.kind, bare(limit.bps)),
+		Short:    fmt.Sprintf("%s%s shaper of %s", e.where(side), limit.kind, unit.Rate(limit.bps)),
 		Proof:    engine.ProofAddStream,
 		Evidence: e.from(dir, e.vital("shaper "+limit.kind, limit.bps, "bit/s", side)),
 		Remedy: []engine.Remedy{sys.do("Raise the shaper's rate, or remove it if nobody needs it.",

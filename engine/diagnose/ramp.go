@@ -47,7 +47,7 @@ func ramping(e *Evidence, dir engine.Direction) ruling {
 	finding := e.rampFinding(dir)
 	finding.Text = fmt.Sprintf("Still ramping up: %s became %s within %d s. Wait until it levels off.",
 		unit.Rate(last[0]), unit.Rate(last[risingFor]), risingFor)
-	finding.Short = fmt.Sprintf("ramping up: %s to %s", bare(last[0]), bare(last[risingFor]))
+	finding.Short = fmt.Sprintf("ramping up: %s to %s", unit.Rate(last[0]), unit.Rate(last[risingFor]))
 	finding.Evidence = append(finding.Evidence, engine.Evidence{Name: fmt.Sprintf("goodput %d s ago", risingFor), Value: last[0], Unit: "bit/s", Side: engine.Local, Age: f.Age})
 	if streams, ok := f.Sender.Get(); ok {
 		return e.rampByWindow(dir, streams, finding)

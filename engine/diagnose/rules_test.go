@@ -269,7 +269,7 @@ func coreRows() []row {
 		{NoCause, "nothing full", base(far(.2, .3)), up, Holds, "here core 1 is the busiest, 45 %, at the far end core 1, 30 %. Press + to see"},
 		{NoCause, "another stream did not help", base(far(.2), streams(2), step(1, up, 6e9, 0)), up, Holds, "2 streams gave ±0 % over 1, so it is no limit of a single stream"},
 		{NoCause, "young", base(far(.2), func(e *Evidence) { e.Test.Age = 2 * time.Second }), up, RuledOut, ""},
-		{Measuring, "young", base(func(e *Evidence) { e.Test.Age = 2 * time.Second }), up, Holds, "not enough evidence yet"},
+		{Measuring, "young", base(func(e *Evidence) { e.Test.Age = 2 * time.Second }), up, Holds, "Not enough evidence yet"},
 		{Measuring, "rate unknown", base(blindRate(up)), up, Holds, ""},
 		{Measuring, "old enough", base(), up, RuledOut, ""},
 	}

@@ -51,7 +51,7 @@ func (e *Evidence) fileBrakes(dir engine.Direction, side engine.Side) ruling {
 	}
 	f := engine.Finding{
 		Severity: engine.SeverityLimit, Confidence: engine.Sure, Side: e.side(side), Core: -1,
-		Short:    fmt.Sprintf("%sdisk is the ceiling: %s", e.where(side), bare(g)),
+		Short:    fmt.Sprintf("%sdisk is the ceiling: %s", e.where(side), unit.Rate(g)),
 		Proof:    engine.ProofDiscard,
 		Evidence: e.from(dir, evidence...),
 		Remedy: []engine.Remedy{

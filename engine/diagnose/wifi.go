@@ -38,7 +38,7 @@ func radio(e *Evidence, dir engine.Direction) ruling {
 		retries, _ := wifi.Value.Retries.Get()
 		f := engine.Finding{
 			Severity: engine.SeverityLimit, Confidence: engine.Sure, Side: e.side(side), Core: -1,
-			Short: fmt.Sprintf("%sWi-Fi: %s radio", e.where(side), bare(rate)),
+			Short: fmt.Sprintf("%sWi-Fi: %s radio", e.where(side), unit.Rate(rate)),
 			Evidence: e.from(dir, e.fact("radio bit rate", rate, "bit/s", side),
 				e.fact("signal", float64(wifi.Value.SignalDBm), "dBm", side)),
 			Remedy: []engine.Remedy{sys.say("Another band or channel, a place nearer to the access point, or a wire. A server on the access point itself is held back by its processor.")},

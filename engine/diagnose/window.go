@@ -121,7 +121,7 @@ func receiveWindow(e *Evidence, dir engine.Direction) ruling {
 	most := e.settingAt(side, "net.ipv4.tcp_rmem", 2)
 	f := engine.Finding{
 		Severity: engine.SeverityWarning, Confidence: engine.Sure, Side: e.side(side), Core: -1,
-		Short: fmt.Sprintf("%sreceive window: %s", e.where(side), bare(c.allowed)),
+		Short: fmt.Sprintf("%sreceive window: %s", e.where(side), unit.Rate(c.allowed)),
 		Press: "+", Proof: engine.ProofAddStream,
 		Evidence: e.from(dir, e.socket(dir, "rwnd limited", c.share, "share", e.Sender(dir)),
 			e.socket(dir, "receive windows", c.bytes, "B", side),

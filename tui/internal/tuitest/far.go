@@ -43,7 +43,7 @@ func FarSender() *engine.Snapshot {
 func Measuring() *engine.Snapshot {
 	s := Make(engine.Upload, 1, 4, 1, 9e8)
 	s.Verdicts = []engine.Verdict{{Dir: engine.Upload, Main: engine.Finding{
-		Code: "X01", Title: "measuring", Text: "Measuring: not enough evidence yet.", Short: "measuring…", Core: -1,
+		Code: "X01", Title: "measuring", Text: "Not enough evidence yet: a verdict takes some 6 s of traffic.", Short: "measuring…", Core: -1,
 	}}}
 	return s
 }
