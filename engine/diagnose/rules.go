@@ -92,7 +92,7 @@ var rules = []rule{
 	{code: Paced, title: "the pacing is the limit", check: paced, settle: settle,
 		hiddenBy: []string{LineRate}},
 	{code: Ramping, title: "still ramping up", check: ramping, settle: settle,
-		hiddenBy: []string{StandStill, LineRate, AskedRate, Paced, OwnShaper}},
+		hiddenBy: []string{StandStill, LineRate, AskedRate, Paced, OwnShaper, Reordering}},
 
 	{code: RandomLoss, title: "random loss on the path", check: onThePath(randomLoss), settle: settle, settled: true, spare: true,
 		hiddenBy: lossExplained},
