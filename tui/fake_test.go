@@ -9,17 +9,21 @@ import (
 	"linerate/engine"
 )
 
-// recorder is a Control that notes what it is asked.
+// recorder is a Control that notes what it is asked, and tells heard, if there is one.
 type recorder struct {
-	mu   sync.Mutex
-	got  []engine.Command
-	fail error
+	mu    sync.Mutex
+	got   []engine.Command
+	fail  error
+	heard chan struct{}
 }
 
 func (r *recorder) Do(ctx context.Context, c engine.Command) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.got = append(r.got, c)
+	if r.heard != nil {
+		r.heard <- struct{}{}
+	}
 	return r.fail
 }
 

@@ -45,12 +45,17 @@ func TestProgram(t *testing.T) {
 }
 
 func TestProgramLeavesAtOnceOnTheSecondQuit(t *testing.T) {
-	ctl := &recorder{}
+	ctl := &recorder{heard: make(chan struct{}, 2)}
 	m := New(newTape(tuitest.Upload()), ctl, Options{Color: "never", Glyphs: "block", Env: noEnv})
 	tm := teatest.NewTestModel(t, m, teatest.WithInitialTermSize(80, 24))
 	teatest.WaitFor(t, tm.Output(), func(out []byte) bool { return bytes.Contains(out, []byte("● RUN")) },
 		teatest.WithDuration(5*time.Second), teatest.WithCheckInterval(5*time.Millisecond))
 	tm.Send(keyMsg("q"))
+	select { // the second command ends the program, and the first with it
+	case <-ctl.heard:
+	case <-time.After(5 * time.Second):
+		t.Fatal("q is not delivered")
+	}
 	tm.Send(tea.KeyMsg{Type: tea.KeyCtrlC})
 	tm.WaitFinished(t, teatest.WithFinalTimeout(5*time.Second))
 	if got := ctl.commands(); len(got) != 2 {

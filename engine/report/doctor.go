@@ -74,15 +74,7 @@ func (d *doctor) findings() {
 			parts = append(parts, measured(e))
 		}
 		d.phrases("  ", parts)
-		for _, r := range f.Remedy {
-			d.wrapped("  - ", r.Text)
-			if r.Temporary != "" {
-				d.line("      now:    " + r.Temporary)
-			}
-			if r.Persistent != "" {
-				d.line("      lasts:  " + r.Persistent)
-			}
-		}
+		d.remedies(f.Remedy)
 	}
 }
 

@@ -55,8 +55,25 @@ func finding(f *engine.Finding) findingJSON {
 	return js
 }
 
+// rank is what stands before a finding's sentence in text: its severity, and how sure it is
+// unless it is sure. A sentence that names no cause, since too little was seen, has none:
+// that is not "ok".
+func rank(f *engine.Finding) string {
+	switch {
+	case f.Severity == engine.SeverityOK && f.Confidence == engine.Unsure:
+		return ""
+	case f.Severity == engine.SeverityOK || f.Confidence == engine.Sure:
+		return f.Severity.String() + ": "
+	}
+	return f.Severity.String() + " (" + f.Confidence.String() + "): "
+}
+
+// verdictWidth is how wide lines below iperf3's table get; the table itself has about 80
+// columns.
+const verdictWidth = 80
+
 // verdicts are the lines that follow the results in text: one for each direction, and what
-// else holds.
+// else holds. What is too long goes on below, aligned.
 func verdicts(all []engine.Finding) (lines []string) {
 	var said [2]bool
 	for i := range all {
@@ -66,11 +83,11 @@ func verdicts(all []engine.Finding) (lines []string) {
 			first = first || !said[dir]
 			said[dir] = true
 		}
-		if first {
-			lines = append(lines, f.Dir.String()+": "+f.Severity.String()+": "+f.Text)
-		} else {
-			lines = append(lines, f.Dir.String()+": also "+f.Severity.String()+": "+f.Text)
+		lead := f.Dir.String() + ": "
+		if !first {
+			lead += "also "
 		}
+		lines = append(lines, wrap(verdictWidth, lead+rank(f), clean(f.Text))...)
 	}
 	return lines
 }

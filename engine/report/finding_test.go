@@ -116,15 +116,19 @@ func TestVerdictsAfterTheResults(t *testing.T) {
 		{"both ways", found(), TextOptions{Verdict: true}, nil, "\n" +
 			"download: limit: The receiving thread fills core 2.\n" +
 			"upload: ok: Line rate: 9.41 of 9.415 Gbit/s.\n" +
-			"both ways: also warning: Core 3 runs at 1.4 GHz.\n"},
-		{"one for both", found()[2:], TextOptions{Verdict: true}, nil, "\nboth ways: warning: Core 3 runs at 1.4 GHz.\n"},
+			"both ways: also warning (likely): Core 3 runs at 1.4 GHz.\n"},
+		{"one for both", found()[2:], TextOptions{Verdict: true}, nil, "\nboth ways: warning (likely): Core 3 runs at 1.4 GHz.\n"},
 		{"behind the title", found()[1:2], TextOptions{Verdict: true, Title: "lab"}, nil, "lab:  \nlab:  upload: ok: Line rate: 9.41 of 9.415 Gbit/s.\n"},
-		{"harmless", []engine.Finding{{Text: "a\x1b[31mb"}}, TextOptions{Verdict: true}, nil, "\nupload: ok: a\\x1b[31mb\n"},
+		{"harmless", []engine.Finding{{Text: "a\x1b[31mb"}}, TextOptions{Verdict: true}, nil, "\nupload: a\\x1b[31mb\n"},
+		{"long", []engine.Finding{{Severity: engine.SeverityWarning, Confidence: engine.Sure, Dir: engine.Download,
+			Text: "The far receive window limits: 326 kB / 41.1 ms = 63.5 Mbit/s. Raise tcp_rmem at the far end."}}, TextOptions{Verdict: true}, nil, "\n" +
+			"download: warning: The far receive window limits: 326 kB / 41.1 ms =\n" +
+			"                   63.5 Mbit/s. Raise tcp_rmem at the far end.\n"},
 		{"iperf3 has none", found(), TextOptions{}, nil, ""},
 		{"nobody asked", nil, TextOptions{Verdict: true}, nil, ""},
 		{"a test that failed", found(), TextOptions{Verdict: true}, errors.New("gone"), "\n" +
 			"download: limit: The receiving thread fills core 2.\n" +
-			"both ways: warning: Core 3 runs at 1.4 GHz.\n"},
+			"both ways: warning (likely): Core 3 runs at 1.4 GHz.\n"},
 		{"failed before there was an answer", found()[1:2], TextOptions{Verdict: true}, errors.New("gone"), ""},
 	}
 	for _, tt := range tests {

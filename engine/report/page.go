@@ -3,6 +3,8 @@ package report
 import (
 	"bytes"
 	"strings"
+
+	"linerate/engine"
 )
 
 // page collects plain text for people, cleaned for the terminal. Commands stay whole, so
@@ -18,6 +20,22 @@ func (p *page) line(s string) { p.buf.WriteString(clean(s) + "\n") }
 func (p *page) wrapped(first, text string) {
 	for _, l := range wrap(p.width, first, clean(text)) {
 		p.line(l)
+	}
+}
+
+// remedies writes what can be done, each command on lines of its own.
+func (p *page) remedies(all []engine.Remedy) {
+	for _, r := range all {
+		p.wrapped("  - ", r.Text)
+		p.commands("now:    ", r.Temporary)
+		p.commands("lasts:  ", r.Persistent)
+	}
+}
+
+func (p *page) commands(label, command string) {
+	for _, step := range engine.CommandSteps(command) {
+		p.line("      " + label + step)
+		label = strings.Repeat(" ", len(label))
 	}
 }
 

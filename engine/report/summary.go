@@ -107,6 +107,7 @@ func (t *summary) totals() {
 		t.phrases(strings.Repeat(" ", 12), averages(seg, dir))
 	}
 	t.cpu(seg)
+	t.path()
 }
 
 // averages is the line below the headline. The screen leaves the first seconds of a step
@@ -139,6 +140,45 @@ func (t *summary) cpu(seg *engine.Segment) {
 	}
 	t.line("")
 	t.wrapped("  cpu       ", percent(seg.Results.LocalCPU.Total)+" of one core here, "+far)
+}
+
+// path tells what probing the way to the server has shown: round trips without load and
+// under it, the largest packets that pass, the routers in between.
+func (t *summary) path() {
+	s := t.last
+	if s.Peer.Loopback || !s.Peer.Addr.IsValid() {
+		return
+	}
+	var parts []string
+	trip := s.PathRTT
+	if idle, ok := trip.Idle.Get(); ok {
+		parts = append(parts, "round trip "+unit.Duration(idle)+" idle")
+	}
+	if loaded, ok := trip.Loaded.Get(); ok {
+		parts = append(parts, unit.Duration(loaded)+" under load")
+	}
+	if added, ok := trip.Added().Get(); ok {
+		parts = append(parts, "the queue adds "+unit.Duration(added)+", "+probes.BloatGrade(added))
+	}
+	for _, way := range []struct {
+		name    string
+		largest probes.Reading[int]
+		hole    bool
+	}{{"out", s.PathMTU.Out, s.PathMTU.BlackHole}, {"back", s.PathMTU.In, s.PathMTU.InBlackHole}} {
+		n, ok := way.largest.Get()
+		switch {
+		case ok && way.hole:
+			parts = append(parts, fmt.Sprintf("packets above %d bytes vanish on the way %s", n, way.name))
+		case ok:
+			parts = append(parts, fmt.Sprintf("MTU %d %s", n, way.name))
+		}
+	}
+	if hops, ok := trip.Hops.Get(); ok {
+		parts = append(parts, plural(hops, "router"))
+	}
+	if len(parts) > 0 {
+		t.phrases("  path      ", parts)
+	}
 }
 
 // percent prints a percentage with two digits at least.
@@ -181,23 +221,20 @@ func segmentRetransmits(seg *engine.Segment, dir engine.Direction) probes.Readin
 // verdicts gives the sentences of the last step, what else holds, and what can be done.
 func (t *summary) verdicts() {
 	several := len(t.last.Verdicts) > 1
-	for _, v := range t.last.Verdicts {
+	for i := range t.last.Verdicts {
+		v := &t.last.Verdicts[i]
 		t.line("")
-		first := v.Main.Severity.String() + ": "
-		if several {
+		first := rank(&v.Main)
+		switch {
+		case several && first != "":
 			first = v.Dir.String() + ", " + first
+		case several:
+			first = v.Dir.String() + ": "
 		}
 		t.wrapped(first, v.Main.Text)
-		for _, r := range v.Main.Remedy {
-			t.wrapped("  - ", r.Text)
-			for _, command := range []string{r.Temporary, r.Persistent} {
-				if command != "" {
-					t.line("      " + command)
-				}
-			}
-		}
-		for _, f := range v.Also {
-			t.wrapped("  also "+f.Severity.String()+": ", f.Title)
+		t.remedies(v.Main.Remedy)
+		for j := range v.Also {
+			t.wrapped("  also "+rank(&v.Also[j]), v.Also[j].Title)
 		}
 	}
 	if b := t.last.Best; b.Found > 0 {

@@ -28,9 +28,19 @@ func (t *summary) steps() {
 	for i := range t.last.Segments {
 		rows = append(rows, stepRows(&t.last.Segments[i])...)
 	}
+	if t.width < roomForAll { // what held each step back tells more than its retransmits
+		const retransmits = 6
+		head = slices.Delete(head, retransmits, retransmits+1)
+		for i := range rows {
+			rows[i] = slices.Delete(rows[i], retransmits, retransmits+1)
+		}
+	}
 	t.line("")
 	t.table(head, rows)
 }
+
+// roomForAll is the width from which the steps have all their columns.
+const roomForAll = 90
 
 func stepRows(seg *engine.Segment) (rows [][]string) {
 	verdict := seg.Title

@@ -45,11 +45,11 @@ func session(streams int, dir engine.Direction) *engine.Snapshot {
 		snap.Verdicts = append(snap.Verdicts, engine.Verdict{
 			Dir: d,
 			Main: engine.Finding{
-				Severity: engine.SeverityLimit, Title: "line rate",
+				Severity: engine.SeverityLimit, Confidence: engine.Sure, Title: "line rate",
 				Text:   "The link is full: 9.41 Gbit/s of the 9.42 Gbit/s that Ethernet and TCP leave of 10 Gbit/s reach the far end; nothing to be gained here but by a faster link.",
-				Remedy: []engine.Remedy{{Text: "Larger frames leave less of the link to headers.", Temporary: "ip link set dev eth0 mtu 9000"}},
+				Remedy: []engine.Remedy{{Text: "Larger frames leave less of the link to headers.", Temporary: "ip link set dev eth0 mtu 9000; ip route flush cache"}},
 			},
-			Also: []engine.Finding{{Severity: engine.SeverityWarning, Title: "softirq fills core 3"}},
+			Also: []engine.Finding{{Severity: engine.SeverityWarning, Confidence: engine.Likely, Title: "softirq fills core 3"}, {Title: "the far side is unknown"}},
 		})
 	}
 	snap.Segments = []engine.Segment{first, second}
@@ -90,8 +90,10 @@ func TestSummary(t *testing.T) {
 limit: The link is full: 9.41 Gbit/s of the 9.42 Gbit/s that Ethernet and TCP leave of 10 Gbit/s
        reach the far end; nothing to be gained here but by a faster link.
   - Larger frames leave less of the link to headers.
-      ip link set dev eth0 mtu 9000
-  also warning: softirq fills core 3
+      now:    ip link set dev eth0 mtu 9000
+              ip route flush cache
+  also warning (likely): softirq fills core 3
+  also the far side is unknown
 
   step     at  change               average       Δ  retransmits  held back by
      1  00:00  start        up  3.21 Gbit/s       –            0  one sending thread fills a core
@@ -103,6 +105,40 @@ limit: The link is full: 9.41 Gbit/s of the 9.42 Gbit/s that Ethernet and TCP le
   3       up  3.13 Gbit/s   33 %            2  1.12 MiB  0.30 ms
 `
 	if diff := cmp.Diff(want, summarize(t, engine.Summary{Last: session(3, engine.Upload)})); diff != "" {
+		t.Errorf("summary (-want +got):\n%s", diff)
+	}
+}
+
+// At 80 columns the verdict of each step is worth more than a cut word.
+func TestSummaryAt80Columns(t *testing.T) {
+	snap := session(1, engine.Upload)
+	snap.Verdicts = []engine.Verdict{{Main: engine.Finding{Text: "Not enough evidence yet."}}}
+	snap.PathRTT = probes.PathRTT{Idle: probes.Got(20700 * time.Microsecond), Loaded: probes.Got(307 * time.Millisecond), Hops: probes.Got(3)}
+	snap.PathMTU = probes.PathMTU{Out: probes.Got(4074), BlackHole: true, In: probes.Got(9000)}
+	want := `linerate: nas.lan 10.0.0.2 port 5201 (iperf 3.18) · TCP upload · 1 stream ·
+          01:24 · 98.1 GB moved
+
+  upload    9.38 Gbit/s received: 11.7 GB in 10.0 s by the receiver's count
+            9.41 Gbit/s average without the ramp ·
+            100 % of the 9.41 Gbit/s possible · 0 retransmits
+
+  cpu       0.5 % of one core here, 0.2 % there
+  path      round trip 20.7 ms idle · 307 ms under load ·
+            the queue adds 286 ms, awful · packets above 4074 bytes vanish on
+            the way out · MTU 9000 back · 3 routers
+
+Not enough evidence yet.
+
+  step     at  change               average       Δ  held back by
+     1  00:00  start        up  3.21 Gbit/s       –  one sending thread fills a
+                                                     core
+     2  00:10  streams 1→1  up  9.41 Gbit/s  +193 %  line rate reached
+`
+	var got strings.Builder
+	if err := Summary(&got, engine.Summary{Last: snap}, 80); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got.String()); diff != "" {
 		t.Errorf("summary (-want +got):\n%s", diff)
 	}
 }

@@ -200,3 +200,17 @@ func TestShare(t *testing.T) {
 		}
 	}
 }
+
+func TestBelongs(t *testing.T) {
+	for _, test := range []struct {
+		before, word string
+		want         bool
+	}{
+		{"a queue adds 286", "ms,", true}, {"loss of 0.07", "%", true}, {"63.5", "Mbit/s.", true}, {"(20.5", "ms)", true},
+		{"core 0", "is", false}, {"the", "ms", false}, {"", "%", false},
+	} {
+		if got := Belongs(test.before, test.word); got != test.want {
+			t.Errorf("Belongs(%q, %q) = %v", test.before, test.word, got)
+		}
+	}
+}

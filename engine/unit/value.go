@@ -3,6 +3,7 @@ package unit
 import (
 	"math"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -66,4 +67,18 @@ func Share(v float64) string {
 		return "99 %"
 	}
 	return string(append(strconv.AppendFloat(b[:0], min(p, 1e6), 'f', 0, 64), " %"...))
+}
+
+// Belongs reports whether word is the unit of the number that before ends in, so that no
+// line should break between the two: "41.2" and "ms", but not "core 0" and "is".
+func Belongs(before, word string) bool {
+	if n := len(before); n == 0 || before[n-1] < '0' || before[n-1] > '9' {
+		return false
+	}
+	switch strings.TrimRight(word, ".,:;()") {
+	case "%", "ns", "µs", "ms", "s", "B", "kB", "MB", "GB", "KiB", "MiB", "GiB", "bytes", "GHz",
+		"bit/s", "kbit/s", "Mbit/s", "Gbit/s", "Tbit/s":
+		return true
+	}
+	return false
 }

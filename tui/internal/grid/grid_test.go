@@ -121,6 +121,9 @@ func TestWrap(t *testing.T) {
 		{"longword next", 3, "longword", "next"},
 		{"longword", 3, "longword", ""},
 		{"über größer", 5, "über", "größer"},
+		{"adds 286 ms here", 8, "adds", "286 ms here"},
+		{"286 ms", 3, "286", "ms"},
+		{"core 0 is full", 6, "core 0", "is full"},
 	} {
 		head, tail := Wrap(test.in, test.w)
 		if head != test.head || tail != test.tail {

@@ -3,6 +3,8 @@ package grid
 import (
 	"strings"
 	"unicode/utf8"
+
+	"linerate/engine/unit"
 )
 
 // Wrap splits s after the last word that ends within w cells. A single longer word goes
@@ -35,22 +37,8 @@ func Wrap(s string, w int) (head, tail string) {
 	return s[:last], strings.TrimLeft(s[last:], " ")
 }
 
-// longestUnit is that of "Gbit/s".
-const longestUnit = 6
-
-// joins reports whether the blank at s[i] stands between a number and its unit: "0.07 %",
-// "41.2 ms", "63.5 Mbit/s", but not "core 0 is".
+// joins reports whether the blank at s[i] stands between a number and its unit.
 func joins(s string, i int) bool {
-	if i == 0 || s[i-1] < '0' || s[i-1] > '9' {
-		return false
-	}
-	unit := strings.TrimRight(s[i+1:min(len(s), i+3+longestUnit)], " ")
-	if word, _, more := strings.Cut(unit, " "); more {
-		unit = word
-	}
-	switch strings.TrimRight(unit, ".,:;()") {
-	case "%", "ms", "µs", "s", "B", "kB", "MB", "GB", "bit/s", "kbit/s", "Mbit/s", "Gbit/s", "bytes", "GHz":
-		return true
-	}
-	return false
+	word, _, _ := strings.Cut(s[i+1:], " ")
+	return unit.Belongs(s[:i], word)
 }
