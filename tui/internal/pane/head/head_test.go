@@ -135,3 +135,12 @@ func TestSumWithoutData(t *testing.T) {
 		t.Errorf("got %q: no data is not zero", got[0])
 	}
 }
+
+func TestMeanThatHasJustBegun(t *testing.T) {
+	for mean, want := range map[float64]string{0: "mean –", 9e8: "mean 900 Mbit/s"} {
+		s := &engine.Snapshot{Sums: []engine.Sum{{Dir: engine.Upload, Rate: 9e8, Mean: mean}}}
+		if got := draw(80, 1, func(a grid.Area) { Sum(a, s, engine.Upload, unit.BitsSI) })[0]; !strings.Contains(got, want) {
+			t.Errorf("%q, want %q in it", got, want)
+		}
+	}
+}

@@ -21,7 +21,7 @@ func Sum(a grid.Area, s *engine.Snapshot, dir engine.Direction, u unit.System) {
 		return
 	}
 	right := []grid.Part{
-		{Text: "mean " + figure.Rate(sum.Mean, u), Drop: 2},
+		{Text: "mean " + mean(sum, u), Drop: 2},
 		{Text: span(sum, u), Role: style.Dim, Drop: 6},
 		{Text: "retr " + figure.PerSecond(sum.RetransRate) + "/s", Role: retransRole(sum), Drop: 3},
 		{Text: possible(sum, u), Role: style.Dim, Drop: 4},
@@ -33,6 +33,14 @@ func Sum(a grid.Area, s *engine.Snapshot, dir engine.Direction, u unit.System) {
 	left := []grid.Part{{Text: " SUM " + arrow + " " + figure.Rate(sum.Rate, u), Role: tone(dir)}}
 	a.Sub(0, 0, a.W-1, 1).Compose(0, 2, left, right)
 	a.Put(a.W-1, 0, ' ', style.Plain)
+}
+
+// mean is unknown at the moment from which it counts.
+func mean(sum *engine.Sum, u unit.System) string {
+	if sum.Mean == 0 && sum.Rate > 0 {
+		return unit.None
+	}
+	return figure.Rate(sum.Mean, u)
 }
 
 func span(sum *engine.Sum, u unit.System) string {

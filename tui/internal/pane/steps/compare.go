@@ -3,6 +3,7 @@ package steps
 import (
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"linerate/engine"
 	"linerate/engine/unit"
@@ -59,26 +60,41 @@ func Compare(s *engine.Snapshot, g *style.Glyphs, u unit.System, width int) (p g
 	}
 	p.Add(style.Dim, head+"verdict")
 	for i := range s.Segments {
-		role, text := style.Plain, c.row(i)
+		role, ending := style.Plain, c.ending(i)
 		if mean(&s.Segments[i]) == c.best && len(s.Segments) > 1 {
 			role = style.Bold
-			text += " (fastest)"
+			ending += " (fastest)"
 		}
-		p.Add(role, text)
+		text := c.row(i)
+		used := utf8.RuneCountInString(text)
+		for rest := ending; ; text = strings.Repeat(" ", used) {
+			var line string
+			line, rest = grid.Wrap(rest, max(leastEnding, width-used))
+			p.Add(role, text+line)
+			if rest == "" {
+				break
+			}
+		}
 	}
 	return p
 }
 
-// row ends in how the step ended, or in its verdict.
-func (c *comparison) row(i int) string {
-	text := ""
+// leastEnding is what a verdict needs to be read in several rows.
+const leastEnding = 10
+
+func (c *comparison) row(i int) (text string) {
 	for _, f := range c.fields {
 		text += pad(f.cell(c, i), f.width)
 	}
+	return text
+}
+
+// ending is how the step ended, or its verdict.
+func (c *comparison) ending(i int) string {
 	if seg := &c.s.Segments[i]; seg.Err != "" {
-		return text + seg.Err
+		return seg.Err
 	}
-	return text + c.s.Segments[i].Title
+	return c.s.Segments[i].Title
 }
 
 func (c *comparison) test(i int) string {

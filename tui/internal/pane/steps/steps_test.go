@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"linerate/engine"
 	"linerate/engine/unit"
 	"linerate/probes"
@@ -82,5 +84,25 @@ func TestCompare(t *testing.T) {
 		if strings.Contains(l.Text, "first") || strings.Contains(l.Text, "gap") {
 			t.Errorf("a narrow screen gets every column: %q", l.Text)
 		}
+	}
+}
+
+// The verdict goes on below the step on a narrow screen.
+func TestCompareWrapsTheVerdict(t *testing.T) {
+	s := &engine.Snapshot{Segments: []engine.Segment{seg(1, engine.Upload, 2e9), seg(2, engine.Upload, 8e9)}}
+	s.Segments[0].Title = "one sending thread fills a core"
+	var got []string
+	for _, l := range Compare(s, &style.Block, unit.BitsSI, 78) {
+		got = append(got, l.Text)
+	}
+	want := []string{
+		"step change              test     time    mean      Δ before  verdict",
+		"1    change              ▲ ×1     00:10   ▲2.00 G             one sending",
+		"                                                              thread fills a",
+		"                                                              core",
+		"2    change              ▲ ×2     00:10   ▲8.00 G   +300 %     (fastest)",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
