@@ -3,6 +3,7 @@ package diagnose
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"reflect"
@@ -55,6 +56,21 @@ func Encode(w io.Writer, d Document) error {
 	return nil
 }
 
+// flawed says in the words of whoever has the file what encoding/json found.
+func flawed(err error) error {
+	if kind := new(json.UnmarshalTypeError); errors.As(err, &kind) {
+		return fmt.Errorf("evidence: not an evidence document: %q cannot be a %s", kind.Field, kind.Value)
+	}
+	syntax := new(json.SyntaxError)
+	switch {
+	case !errors.As(err, &syntax):
+		return fmt.Errorf("evidence: %w", err)
+	case syntax.Error() == "unexpected end of JSON input":
+		return errors.New("evidence: not a whole document: it ends too early")
+	}
+	return fmt.Errorf("evidence: not an evidence document: no JSON (%w)", err)
+}
+
 // Decode reads one document. It takes nothing for granted: size, lists and strings are
 // bounded, and what could steer a terminal is taken out of strings. An error tells what is
 // wrong with the document, or how reading it failed.
@@ -70,7 +86,7 @@ func Decode(r io.Reader) (Document, error) {
 		Version int `json:"version"`
 	}
 	if err := json.Unmarshal(text, &version); err != nil {
-		return Document{}, fmt.Errorf("evidence: %w", err)
+		return Document{}, flawed(err)
 	}
 	switch v := version.Version; {
 	case v < 1:
@@ -80,7 +96,7 @@ func Decode(r io.Reader) (Document, error) {
 	}
 	var d Document
 	if err := json.NewDecoder(bytes.NewReader(text)).Decode(&d); err != nil {
-		return Document{}, fmt.Errorf("evidence: %w", err)
+		return Document{}, flawed(err)
 	}
 	if err := tame(reflect.ValueOf(&d).Elem(), "evidence"); err != nil {
 		return Document{}, err

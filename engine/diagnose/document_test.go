@@ -117,16 +117,16 @@ func TestDocumentKeepsTheVerdict(t *testing.T) {
 func TestDecodeRefuses(t *testing.T) {
 	list := func(n int) string { return "[" + strings.TrimSuffix(strings.Repeat("0,", n), ",") + "]" }
 	tests := []struct{ name, text, want string }{
-		{"nothing", "", "unexpected end"},
+		{"nothing", "", "ends too early"},
 		{"no JSON", "hello", "invalid character"},
 		{"an iperf3 result", `{"start":{},"end":{}}`, "no version"},
 		{"a later version", `{"version":2}`, "version 2, this program knows up to 1"},
 		{"a negative one", `{"version":-1}`, "no version"},
 		{"two documents", `{"version":1}{"version":1}`, "invalid character"},
 		{"an unknown direction", `{"version":1,"evidence":{"test":{"spec":{"direction":"sideways"}}}}`, "unknown direction"},
-		{"a direction by number", `{"version":1,"evidence":{"test":{"spec":{"direction":7}}}}`, "cannot unmarshal"},
+		{"a direction by number", `{"version":1,"evidence":{"test":{"spec":{"direction":7}}}}`, "cannot be a number"},
 		{"an unknown status", `{"version":1,"evidence":{"path":{"gateway":{"status":"perhaps"}}}}`, "unknown reading status"},
-		{"a number out of range", `{"version":1,"evidence":{"test":{"expect_bps":1e999}}}`, "cannot unmarshal"},
+		{"a number out of range", `{"version":1,"evidence":{"test":{"expect_bps":1e999}}}`, "cannot be a number"},
 		{"too many seconds", `{"version":1,"evidence":{"flows":[{"seconds_bps":` + list(maxList+1) + `}]}}`, "evidence.evidence.flows.seconds_bps: 4097 elements"},
 		{"too many streams", `{"version":1,"evidence":{"flows":[{"sender":{"status":"ok","value":[` + strings.TrimSuffix(strings.Repeat("{},", maxStreams+1), ",") + `]}}]}}`, "513 streams"},
 		{"too many threads", `{"version":1,"evidence":{"ends":[{"others":{"status":"ok","value":[` + strings.TrimSuffix(strings.Repeat("{},", maxStreams+1), ",") + `]}}]}}`, "513 threads"},
