@@ -78,3 +78,15 @@ func TestMirroredPanelIsAsciigraph(t *testing.T) {
 		}
 	}
 }
+
+// In other units the same rate gets its own scale at once.
+func TestGraphScaleFollowsTheUnits(t *testing.T) {
+	m := screenOf(tuitest.Make(engine.Upload, 1, 2, 60, 4e8), 80, 24, "never", "block")
+	if frame := m.View(); !strings.Contains(frame, " 500M┤") {
+		t.Errorf("400 Mbit/s on another scale:\n%s", frame)
+	}
+	m.Update(keyMsg("y"))
+	if frame := m.View(); !strings.Contains(frame, "  50M┤") || strings.Contains(frame, "500M┤") {
+		t.Errorf("50 MB/s on another scale:\n%s", frame)
+	}
+}

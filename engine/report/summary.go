@@ -174,11 +174,19 @@ func (t *summary) path() {
 		}
 	}
 	if hops, ok := trip.Hops.Get(); ok {
-		parts = append(parts, plural(hops, "router"))
+		parts = append(parts, between(hops))
 	}
 	if len(parts) > 0 {
 		t.phrases("  path      ", parts)
 	}
+}
+
+// between is how many routers stand in the way.
+func between(hops int) string {
+	if hops == 0 {
+		return "no router"
+	}
+	return plural(hops, "router")
 }
 
 // percent prints a percentage with two digits at least.

@@ -25,6 +25,7 @@ const emptyTop = 1e6
 type Pane struct {
 	plotter  chart.Plotter
 	scale    chart.Scale
+	units    unit.System // of scale
 	marks    []chart.Mark
 	up, down []engine.Point
 	other    []engine.Point // of the direction that does not flow now; later of the strips
@@ -47,6 +48,9 @@ func (p *Pane) Draw(a grid.Area, s *engine.Snapshot, o Options) {
 	greatest := max(chart.Greatest(p.up), chart.Greatest(p.down)) / axis.Div
 	if greatest == 0 {
 		greatest = emptyTop / axis.Div
+	}
+	if o.Units != p.units { // the same numbers are another rate now
+		p.scale, p.units = chart.Scale{}, o.Units
 	}
 	axis.Top = p.scale.Fit(greatest, s.Elapsed, axis.Base)
 
