@@ -51,6 +51,8 @@ func softIRQCore(e *Evidence, dir engine.Direction) ruling {
 	if middleIdle < othersIdle {
 		return no("the other cores are busy too")
 	}
+	// The list has both this rule and R48 hold then, and this one first; its case of a small
+	// router is R48's.
 	if e.walksRules(side) && e.isRouter(side) {
 		return no("the core works through the firewall's rules")
 	}

@@ -104,7 +104,11 @@ func (e *Evidence) diskSigns(dir engine.Direction, side engine.Side, disk probes
 		return fmt.Sprintf("tasks wait for it %s of the time", percent(waits.Value)),
 			[]engine.Evidence{e.vital("I/O pressure", waits.Value, "share", side)}, ""
 	case blocked >= waitingCore:
-		return fmt.Sprintf("the thread on core %d waits for it %s of the time", core, percent(blocked)),
+		who := fmt.Sprintf("the thread on core %d", core)
+		if !e.Ends[side].Threads.Known() {
+			who = fmt.Sprintf("a task on core %d", core)
+		}
+		return fmt.Sprintf("%s waits for it %s of the time", who, percent(blocked)),
 			[]engine.Evidence{e.share(fmt.Sprintf("core %d iowait", core), blocked, side)}, ""
 	case dirty.Value >= dirtyFull:
 		return fmt.Sprintf("unwritten pages fill %s of their room", percent(dirty.Value)),
@@ -117,11 +121,18 @@ func (e *Evidence) diskSigns(dir engine.Direction, side engine.Side, disk probes
 	return "", nil, missing
 }
 
-// blocked is the iowait of the core on which a payload thread works.
+// blocked is the iowait of the core on which a payload thread works, or the most of any where
+// the threads are not known.
 func (e *Evidence) blocked(dir engine.Direction, side engine.Side) (share float64, core int) {
 	t, ok := e.busiest(side, dir, side == e.Sender(dir)).Get()
 	if !ok {
-		return 0, -1
+		core = -1
+		for _, c := range e.cores(side).Value {
+			if c.IOWait > share {
+				share, core = c.IOWait, c.Core
+			}
+		}
+		return share, core
 	}
 	c, _ := coreByNumber(e.cores(side).Value, t.Core)
 	return c.IOWait, t.Core
