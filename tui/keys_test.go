@@ -484,3 +484,20 @@ func ExampleModel() {
 	// |VERDICT connecting to 10.0.0.2:5201
 	//  q quit  ? help
 }
+
+// What a search found gives way to what happens later.
+func TestBestIsShownForAWhile(t *testing.T) {
+	m := screenOf(tuitest.Upload(), 120, 40, "never", "block")
+	found := *m.snap
+	found.Seq, found.Best = found.Seq+1, engine.Best{Found: 1, Rate: 479e6, Reason: "2 streams gave +5 % over 1"}
+	m.Update(snapshotMsg{&found, nil})
+	if frame := m.View(); !strings.Contains(frame, "best: 1 stream, 479 Mbit/s; 2 streams gave +5 % over 1") {
+		t.Errorf("what was found is missing:\n%s", frame)
+	}
+	later := found
+	later.Seq, later.Elapsed = found.Seq+1, found.Elapsed+outcomeShown
+	m.Update(snapshotMsg{&later, nil})
+	if frame := m.View(); strings.Contains(frame, "best: ") {
+		t.Errorf("it is still shown after %v:\n%s", outcomeShown, frame)
+	}
+}

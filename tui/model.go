@@ -44,6 +44,7 @@ type Model struct {
 	snap   *engine.Snapshot // the newest; nil before the first
 	held   *engine.Snapshot // shown instead while frozen
 	came   time.Time        // when snap came
+	bestAt time.Duration    // session time at which snap.Best became what it is
 	thin   bool             // the SUM is so low that the screen's own bytes would matter
 	over   bool             // no more snapshots will come
 	srcErr error            // why
@@ -192,6 +193,9 @@ func (m *Model) take(msg snapshotMsg) tea.Cmd {
 		return m.fetch()
 	}
 	told := m.tellProof(m.snap, s)
+	if m.snap == nil || m.snap.Best != s.Best {
+		m.bestAt = s.Elapsed
+	}
 	m.snap = s
 	m.thin = m.isThin(s)
 	m.settle(s)

@@ -11,9 +11,9 @@ import (
 	"linerate/tui/internal/style"
 )
 
-// proofShown is how long the status line keeps what a proof showed; the event log and the
-// reasons have it for good.
-const proofShown = 30 * time.Second
+// outcomeShown is how long the status line keeps what a proof showed or a search found; the
+// event log, the reasons and the steps have it for good.
+const outcomeShown = 30 * time.Second
 
 // provable is the finding that p would put to the proof; nil when there is none, or this
 // version cannot.
@@ -81,7 +81,7 @@ func proofLine(s *engine.Snapshot, width int) (string, style.Role) {
 	case engine.ProofReturning:
 		doing = "going back"
 	case engine.ProofOver:
-		if s.Elapsed-p.At > proofShown || p.Showed == "" {
+		if s.Elapsed-p.At > outcomeShown || p.Showed == "" {
 			return "", style.Plain
 		}
 		return shown(p, width), style.Bold

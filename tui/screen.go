@@ -194,10 +194,14 @@ func (m *Model) message(s *engine.Snapshot) (string, style.Role) {
 		return "the test has ended: + d or S open another step, q quits", style.Plain
 	case s.Best.Active:
 		return "finding the best stream count: trying " + strconv.Itoa(s.Best.Trying), style.Plain
-	case s.Proving.Phase == engine.ProofOver && s.Elapsed-s.Proving.At < proofShown:
+	case s.Proving.Phase == engine.ProofOver && s.Elapsed-s.Proving.At < outcomeShown:
 		return proofLine(s, m.screen.w)
-	case s.Best.Found > 0:
-		return "best: " + strconv.Itoa(s.Best.Found) + " streams, " + unit.RateIn(s.Best.Rate, m.units) + "; " + s.Best.Reason, style.Plain
+	case s.Best.Found > 0 && s.Elapsed-m.bestAt < outcomeShown:
+		streams := " streams, "
+		if s.Best.Found == 1 {
+			streams = " stream, "
+		}
+		return "best: " + strconv.Itoa(s.Best.Found) + streams + unit.RateIn(s.Best.Rate, m.units) + "; " + s.Best.Reason, style.Plain
 	case len(s.Events) > 0:
 		e := &s.Events[len(s.Events)-1]
 		return unit.Clock(max(0, e.At)) + "  " + e.Text, style.Dim

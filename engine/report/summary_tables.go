@@ -24,9 +24,13 @@ func (t *summary) steps() {
 		return
 	}
 	head := []string{">step", ">at", "change", "", ">average", ">Δ", ">retransmits", "held back by"}
+	change := 28
+	if t.width < roomForAll {
+		change = 20
+	}
 	var rows [][]string
 	for i := range t.last.Segments {
-		rows = append(rows, stepRows(&t.last.Segments[i])...)
+		rows = append(rows, stepRows(&t.last.Segments[i], change)...)
 	}
 	if t.width < roomForAll { // what held each step back tells more than its retransmits
 		const retransmits = 6
@@ -42,13 +46,14 @@ func (t *summary) steps() {
 // roomForAll is the width from which the steps have all their columns.
 const roomForAll = 90
 
-func stepRows(seg *engine.Segment) (rows [][]string) {
+// stepRows are the cells of a step, what was changed in so many columns at most.
+func stepRows(seg *engine.Segment, change int) (rows [][]string) {
 	verdict := seg.Title
 	if seg.Err != "" {
 		verdict = "failed: " + seg.Err
 	}
 	for i, dir := range seg.Spec.Direction.Dirs() {
-		row := []string{fmt.Sprint(seg.Index), unit.Clock(seg.Start), cut(seg.Change, 28), arrow(dir), unit.None, unit.None, unit.None, verdict}
+		row := []string{fmt.Sprint(seg.Index), unit.Clock(seg.Start), cut(seg.Change, change), arrow(dir), unit.None, unit.None, unit.None, verdict}
 		if i > 0 {
 			row[0], row[1], row[2], row[7] = "", "", "", ""
 		}

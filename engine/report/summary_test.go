@@ -113,6 +113,7 @@ limit: The link is full: 9.41 Gbit/s of the 9.42 Gbit/s that Ethernet and TCP le
 func TestSummaryAt80Columns(t *testing.T) {
 	snap := session(1, engine.Upload)
 	snap.Verdicts = []engine.Verdict{{Main: engine.Finding{Text: "Not enough evidence yet."}}}
+	snap.Segments[1].Change = "best stream count, streams 8→1"
 	snap.PathRTT = probes.PathRTT{Idle: probes.Got(20700 * time.Microsecond), Loaded: probes.Got(307 * time.Millisecond), Hops: probes.Got(3)}
 	snap.PathMTU = probes.PathMTU{Out: probes.Got(4074), BlackHole: true, In: probes.Got(9000)}
 	want := `linerate: nas.lan 10.0.0.2 port 5201 (iperf 3.18) · TCP upload · 1 stream ·
@@ -129,10 +130,10 @@ func TestSummaryAt80Columns(t *testing.T) {
 
 Not enough evidence yet.
 
-  step     at  change               average       Δ  held back by
-     1  00:00  start        up  3.21 Gbit/s       –  one sending thread fills a
-                                                     core
-     2  00:10  streams 1→1  up  9.41 Gbit/s  +193 %  line rate reached
+  step     at  change                        average       Δ  held back by
+     1  00:00  start                 up  3.21 Gbit/s       –  one sending thread
+                                                              fills a core
+     2  00:10  best stream count, …  up  9.41 Gbit/s  +193 %  line rate reached
 `
 	var got strings.Builder
 	if err := Summary(&got, engine.Summary{Last: snap}, 80); err != nil {

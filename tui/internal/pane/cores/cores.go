@@ -102,7 +102,7 @@ func farHost(s *engine.Snapshot) (*host, string) {
 	case s.Peer.Loopback:
 		return nil, "far end: same host"
 	case s.Peer.Load.Known() && s.Peer.LoadAge > farStale:
-		return nil, "far cores unknown (last told " + figure.Age(s.Peer.LoadAge) + ")"
+		return nil, "far cores: last told " + figure.Age(s.Peer.LoadAge)
 	case s.Peer.Load.Known():
 		name := "far"
 		if facts, ok := s.Peer.HostInfo.Get(); ok && facts.Name.Known() {

@@ -94,7 +94,7 @@ func TestFarSide(t *testing.T) {
 	}{
 		{engine.Peer{Loopback: true}, "far end: same host"},
 		{engine.Peer{}, "far cores unknown (not connected)"},
-		{engine.Peer{Linerate: true, Load: probes.Got(s.Load), LoadAge: 30 * time.Second}, "far cores unknown (last told 30 s ago)"},
+		{engine.Peer{Linerate: true, Load: probes.Got(s.Load), LoadAge: 30 * time.Second}, "far cores: last told 30 s ago"},
 	} {
 		s.Peer = test.peer
 		if got := strings.Join(draw(60, 5, &style.Block, s), "\n"); !strings.Contains(got, test.want) {

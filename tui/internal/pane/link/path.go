@@ -62,7 +62,7 @@ func sizes(s *engine.Snapshot) (string, style.Role) {
 func passes(largest probes.Reading[int], hole bool) (text string, swallows bool) {
 	text, swallows = size(largest), largest.Known() && hole
 	if swallows {
-		text += ", larger ones vanish: black hole !!"
+		text += ", larger ones vanish !!"
 	}
 	return text, swallows
 }

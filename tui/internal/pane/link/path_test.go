@@ -59,8 +59,8 @@ func TestSizesWarnOfABlackHole(t *testing.T) {
 	}{
 		"stock":                      {reached(hops, probes.PathMTU{Out: probes.Got(1500), In: back}), "out 1500  back – (only a linerate server can tell)  hops 3", style.Plain},
 		"both ways":                  {reached(hops, probes.PathMTU{Out: probes.Got(1500), In: probes.Got(1492)}), "out 1500  back 1492  hops 3", style.Plain},
-		"black hole":                 {reached(hops, probes.PathMTU{Out: probes.Got(4074), In: probes.Got(9000), BlackHole: true}), "out 4074, larger ones vanish: black hole !!  back 9000  hops 3", style.Fault},
-		"black hole on the way back": {reached(hops, probes.PathMTU{Out: probes.Got(9000), In: probes.Got(4074), InBlackHole: true}), "out 9000  back 4074, larger ones vanish: black hole !!  hops 3", style.Fault},
+		"black hole":                 {reached(hops, probes.PathMTU{Out: probes.Got(4074), In: probes.Got(9000), BlackHole: true}), "out 4074, larger ones vanish !!  back 9000  hops 3", style.Fault},
+		"black hole on the way back": {reached(hops, probes.PathMTU{Out: probes.Got(9000), In: probes.Got(4074), InBlackHole: true}), "out 9000  back 4074, larger ones vanish !!  hops 3", style.Fault},
 		"not swept": {reached(probes.PathRTT{Hops: probes.Unknown[int](probes.Failed, "no answer")}, probes.PathMTU{Out: probes.Unknown[int](probes.Failed, "nothing came back"), In: back}),
 			"out – (nothing came back)  back – (only a linerate server can tell)  hops – (no answer)", style.Plain},
 		"no path": {&engine.Snapshot{}, "", style.Plain},
