@@ -195,11 +195,19 @@ func sleepyBus(e *Evidence, dir engine.Direction) ruling {
 		Evidence: e.from(dir, e.fact("ASPM on", 1, "", side),
 			engine.Evidence{Name: "goodput the other way", Value: out, Unit: "bit/s", Side: engine.Local}),
 		Remedy: []engine.Remedy{sys.do("Switch ASPM off for this card.",
-			fmt.Sprintf("echo 0 > /sys/class/net/%s/device/link/l1_aspm", sys.card),
-			"kernel command line: pcie_aspm.policy=performance")},
+			fmt.Sprintf("echo 0 > /sys/class/net/%s/device/link/l1_aspm", sys.card), sys.noASPM())},
 	}
 	if !ok {
 		f.Confidence = engine.Likely
 	}
 	return holds(f)
+}
+
+// noASPM keeps PCIe power saving off: OpenWrt has no boot loader whose command line people
+// change.
+func (s system) noASPM() string {
+	if s.family == openWrtLinux {
+		return s.atBoot(s.card, fmt.Sprintf("echo 0 > /sys/class/net/%s/device/link/l1_aspm", s.card))
+	}
+	return "kernel command line: pcie_aspm.policy=performance"
 }

@@ -94,7 +94,7 @@ func shapeAtBottleneck(e *Evidence, v pathView) engine.Remedy {
 	}
 	for _, side := range []engine.Side{engine.Local, engine.Far} {
 		if e.system(side).family == openWrtLinux {
-			r.Persistent = fmt.Sprintf("uci set sqm.@queue[0].upload='%s'; uci set sqm.@queue[0].enabled='1'; uci commit sqm; service sqm restart", rate)
+			r.Persistent = shapeUpload(rate)
 			return r
 		}
 	}

@@ -207,10 +207,8 @@ func (s system) ethtool(text, flag, args, link, nm string) engine.Remedy {
 	command := fmt.Sprintf("ethtool %s %s %s", flag, name, args)
 	persistent := ""
 	switch s.family {
-	case proxmoxLinux:
-		persistent = fmt.Sprintf("/etc/network/interfaces, below iface %s: post-up %s", name, command)
-	case openWrtLinux:
-		persistent = fmt.Sprintf("/etc/rc.local, before exit 0: %s", command)
+	case proxmoxLinux, openWrtLinux:
+		persistent = s.atBoot(name, command)
 	case managedLinux:
 		persistent = s.nmcli(nm)
 	}
@@ -218,9 +216,25 @@ func (s system) ethtool(text, flag, args, link, nm string) engine.Remedy {
 		persistent = fmt.Sprintf("/etc/systemd/network/10-%s.link, below [Link]: %s", name, link)
 	}
 	if persistent == "" {
-		persistent = "a udev rule or a unit that runs it when " + name + " appears"
+		persistent = s.atBoot(name, command)
 	}
 	return s.do(text, command, persistent)
+}
+
+// atBoot is where a command about an interface is put to be run again after the next boot.
+func (s system) atBoot(name, command string) string {
+	switch s.family {
+	case proxmoxLinux:
+		return fmt.Sprintf("/etc/network/interfaces, below iface %s: post-up %s", name, command)
+	case openWrtLinux:
+		return "/etc/rc.local, before exit 0: " + command
+	}
+	return "a udev rule or a unit that runs it when " + name + " appears"
+}
+
+// shapeUpload makes a shaper of what OpenWrt sends last, kbit/s.
+func shapeUpload(kbit string) string {
+	return fmt.Sprintf("uci set sqm.@queue[0].upload='%s'; uci set sqm.@queue[0].enabled='1'; uci commit sqm; service sqm restart", kbit)
 }
 
 // nmcli makes a NetworkManager setting last.

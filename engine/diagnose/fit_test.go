@@ -58,6 +58,12 @@ func TestRemediesFitTheSystem(t *testing.T) {
 		{"window, FreeBSD", ReceiveWindow, window(freebsd), up, "net.inet.tcp.recvbuf_max=134217728", "tcp_rmem"},
 		{"window, macOS", ReceiveWindow, window(darwin), up, "net.inet.tcp.autorcvbufmax=134217728", "tcp_rmem"},
 		{"offloads, Ubuntu", OffloadsOff, cut(ubuntu), up, "netplan set ethernets.eth0.tcp-segmentation-offload=true", ""},
+		{"policer, OpenWrt", Policer, base(quietFar, rateOf(up, 25e6), sender(up, windows(wide(20*ms, 21*ms), lost(16306, 374, 0), by(cubic))), tcp(local, probes.Counters{"TcpExt.TCPLostRetransmit": 10, "TcpExt.TCPTimeouts": 5, "Tcp.RetransSegs": 374}), openwrt(local)), up, "uci set sqm.@queue[0].upload='23000'", "/etc/network"},
+		{"policer, Proxmox", Policer, base(quietFar, rateOf(up, 25e6), sender(up, windows(wide(20*ms, 21*ms), lost(16306, 374, 0), by(cubic))), tcp(local, probes.Counters{"TcpExt.TCPLostRetransmit": 10, "TcpExt.TCPTimeouts": 5, "Tcp.RetransSegs": 374}), proxmox(local)), up, "/etc/network/interfaces, below iface eth0: post-up tc qdisc", "uci"},
+		{"forced link, Proxmox", LinkBelow, base(card(local, .1*gig, []float64{.1 * gig, gig}, nil), proxmox(local)), up, "post-up ethtool -s eth0 autoneg on", ".link"},
+		{"settings, OpenWrt", BacklogDrops, base(direction(down), softnet(local, probes.Softnet{Core: 1, Dropped: 9}), openwrt(local)), down, "service sysctl restart", "--system"},
+		{"governor, OpenWrt", SlowClock, base(clocked(local, "powersave", "cpufreq-dt", 2e9, 1e9, 1e9, 1e9, 1e9), cores(local, .9), openwrt(local)), up, "/etc/rc.local", "tuned"},
+		{"governor, Rocky", SlowClock, base(clocked(local, "powersave", "acpi-cpufreq", 2e9, 1e9, 1e9, 1e9, 1e9), cores(local, .9), rocky(local)), up, "tuned-adm profile network-throughput", ".link"},
 		{"offloads, OPNsense", OffloadsOff, cut(opnsense), up, "off on purpose", "ethtool"},
 	}
 	for _, tt := range tests {

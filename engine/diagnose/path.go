@@ -181,9 +181,7 @@ func policer(e *Evidence, dir engine.Direction) ruling {
 		Evidence: append(v.numbers(e, dir), engine.Evidence{Name: "Mathis rate", Value: v.allows, Unit: "bit/s", Side: engine.Path, Age: e.flow(dir).Age}),
 		Remedy: []engine.Remedy{
 			{Text: "Pace each stream below its share of the rate.", Temporary: "--fq-rate " + flagRate(wholeRate(0.95*v.goodput/float64(max(1, e.Test.Spec.Streams))))},
-			e.system(v.side).do("Shape the sum just below the rate, at the sender or on the last router before the policer.",
-				fmt.Sprintf("tc qdisc replace dev %[1]s root handle 1: htb default 1; tc class add dev %[1]s parent 1: classid 1:1 htb rate %[2]s",
-					e.system(v.side).nic, shapeRate(0.95*v.goodput)), "the same lines in a unit or /etc/network/interfaces"),
+			e.system(v.side).shapeSum(0.95 * v.goodput),
 		},
 	}
 	if relost.Known() {
@@ -249,8 +247,16 @@ func wholeRate(bps float64) float64 {
 	return float64(int(bps/scale)) * scale
 }
 
-// shapeRate prints a rate as tc takes it.
-func shapeRate(bps float64) string { return fmt.Sprintf("%.0fkbit", wholeRate(bps)/1000) }
+// shapeSum holds all that leaves an interface to a rate, bits/s.
+func (s system) shapeSum(bps float64) engine.Remedy {
+	kbit := fmt.Sprintf("%.0f", wholeRate(bps)/1000)
+	command := fmt.Sprintf("tc qdisc replace dev %[1]s root handle 1: htb default 1; tc class add dev %[1]s parent 1: classid 1:1 htb rate %[2]skbit", s.nic, kbit)
+	persistent := s.atBoot(s.nic, command)
+	if s.family == openWrtLinux {
+		persistent = shapeUpload(kbit)
+	}
+	return s.do("Shape the sum just below the rate, at the sender or on the last router before the policer.", command, persistent)
+}
 
 // shallowQueueOnPath (R40): a switch's buffer is too short for the sender's bursts.
 func shallowQueueOnPath(e *Evidence, dir engine.Direction) ruling {

@@ -106,6 +106,9 @@ func (s system) negotiate() string {
 	if s.family == openWrtLinux {
 		return "uci: delete options speed, duplex and autoneg from the port's section; uci commit network"
 	}
+	if s.family == proxmoxLinux {
+		return s.atBoot(s.card, "ethtool -s "+s.card+" autoneg on")
+	}
 	return fmt.Sprintf("/etc/systemd/network/10-%s.link, below [Link]: AutoNegotiation=yes", s.card)
 }
 

@@ -242,7 +242,10 @@ func (s system) shaperFile() string {
 	if s.family == openWrtLinux {
 		return "uci show sqm; uci set sqm.@queue[0].upload=KBIT; uci commit sqm; service sqm restart"
 	}
-	return "where it was set: tc in a unit or a script, /etc/network/interfaces, a container's or a router's bandwidth limit"
+	if s.family == proxmoxLinux {
+		return "where it was set: /etc/network/interfaces, or the rate limit of the guest's network device"
+	}
+	return "where it was set: tc in a unit or a script, a container's or a router's bandwidth limit"
 }
 
 // shaped says so of a direction that its sender shapes itself: the shaper's queue and
@@ -307,14 +310,14 @@ func (e *Evidence) longerQueue(side engine.Side, sys system, kind string) []engi
 		return []engine.Remedy{sys.do("Give the interface a queue that is fair and short.",
 			"tc qdisc replace dev "+sys.nic+" root fq_codel", "net.core.default_qdisc = fq_codel in "+ownFile)}
 	case kind == "fq":
-		return []engine.Remedy{sys.do("Let fq hold more packets of one stream.",
-			"tc qdisc replace dev "+sys.nic+" root fq flow_limit 1000", "the same line in a unit or /etc/network/interfaces")}
+		longer := "tc qdisc replace dev " + sys.nic + " root fq flow_limit 1000"
+		return []engine.Remedy{sys.do("Let fq hold more packets of one stream.", longer, sys.atBoot(sys.nic, longer))}
 	}
 	all := []engine.Remedy{sys.do("Let the kernel pace each stream instead.",
 		"tc qdisc replace dev "+sys.nic+" root fq", "net.core.default_qdisc = fq in "+ownFile)}
 	if speed, ok := e.end(side).NIC.Value.SpeedBps.Get(); ok && speed >= longQueueFrom {
-		all = append(all, sys.do("Or make the queue longer, if all of the path is as fast.",
-			"ip link set dev "+sys.nic+" txqueuelen 10000", "a udev rule or a unit with the same line"))
+		longer := "ip link set dev " + sys.nic + " txqueuelen 10000"
+		all = append(all, sys.do("Or make the queue longer, if all of the path is as fast.", longer, sys.atBoot(sys.nic, longer)))
 	}
 	return all
 }

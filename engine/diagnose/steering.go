@@ -182,8 +182,8 @@ func singleQueue(e *Evidence, dir engine.Direction) ruling {
 	}
 	switch {
 	case queues.most > 1:
-		f.Remedy = append([]engine.Remedy{sys.do(fmt.Sprintf("Switch on more of its %d queues, no more than there are cores.", queues.most),
-			fmt.Sprintf("ethtool -L %s combined %d", sys.card, queues.most), "a udev rule or a unit with the same line")}, f.Remedy...)
+		f.Remedy = append([]engine.Remedy{sys.ethtool(fmt.Sprintf("Switch on more of its %d queues, no more than there are cores.", queues.most),
+			"-L", fmt.Sprintf("combined %d", queues.most), "", "")}, f.Remedy...)
 	case guest:
 		f.Remedy = append([]engine.Remedy{sys.do(
 			"Give the guest more queues on its host, no more than it has cores, then switch them on here; test it for minutes, since some set-ups stall.",

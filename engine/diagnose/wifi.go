@@ -81,12 +81,10 @@ func radio(e *Evidence, dir engine.Direction) ruling {
 
 // radioAwake switches the radio's power saving off.
 func (s system) radioAwake() engine.Remedy {
-	persistent := "nothing that all systems share: a udev rule or a unit with the same line"
-	switch s.family {
-	case managedLinux, netplanLinux:
+	awake := "iw dev " + s.nic + " set power_save off"
+	persistent := s.atBoot(s.nic, awake)
+	if s.family == managedLinux || s.family == netplanLinux {
 		persistent = s.nmcli("802-11-wireless.powersave 2")
-	case openWrtLinux:
-		persistent = "/etc/rc.local, before exit 0: iw dev " + s.nic + " set power_save off"
 	}
-	return s.do("Switch the radio's power saving off.", "iw dev "+s.nic+" set power_save off", persistent)
+	return s.do("Switch the radio's power saving off.", awake, persistent)
 }
