@@ -1,6 +1,8 @@
 package report
 
 import (
+	"strings"
+
 	"linerate/engine"
 )
 
@@ -68,6 +70,15 @@ func rank(f *engine.Finding) string {
 	return f.Severity.String() + " (" + f.Confidence.String() + "): "
 }
 
+// offScreen names the flag that does what a key of the dashboard does: whoever reads a
+// report has no dashboard before him.
+var offScreen = strings.NewReplacer(
+	"press + for another stream", "add a stream (-P)",
+	"Press + to see", "Add a stream (-P) to see",
+	": + may still help", ": another stream (-P) may still help",
+	"Try the other direction with d", "Try the other direction (-R)",
+)
+
 // verdictWidth is how wide lines below iperf3's table get; the table itself has about 80
 // columns.
 const verdictWidth = 80
@@ -87,7 +98,7 @@ func verdicts(all []engine.Finding) (lines []string) {
 		if !first {
 			lead += "also "
 		}
-		lines = append(lines, wrap(verdictWidth, lead+rank(f), clean(f.Text))...)
+		lines = append(lines, wrap(verdictWidth, lead+rank(f), clean(offScreen.Replace(f.Text)))...)
 	}
 	return lines
 }

@@ -120,6 +120,10 @@ func TestVerdictsAfterTheResults(t *testing.T) {
 		{"one for both", found()[2:], TextOptions{Verdict: true}, nil, "\nboth ways: warning (likely): Core 3 runs at 1.4 GHz.\n"},
 		{"behind the title", found()[1:2], TextOptions{Verdict: true, Title: "lab"}, nil, "lab:  \nlab:  upload: ok: Line rate: 9.41 of 9.415 Gbit/s.\n"},
 		{"harmless", []engine.Finding{{Text: "a\x1b[31mb"}}, TextOptions{Verdict: true}, nil, "\nupload: a\\x1b[31mb\n"},
+		{"a key of the dashboard", []engine.Finding{{Severity: engine.SeverityLimit, Confidence: engine.Sure,
+			Text: "One core is full of the sending thread while 3 sit idle: press + for another stream."}}, TextOptions{Verdict: true}, nil, "\n" +
+			"upload: limit: One core is full of the sending thread while 3 sit idle: add a\n" +
+			"               stream (-P).\n"},
 		{"long", []engine.Finding{{Severity: engine.SeverityWarning, Confidence: engine.Sure, Dir: engine.Download,
 			Text: "The far receive window limits: 326 kB / 41.1 ms = 63.5 Mbit/s. Raise tcp_rmem at the far end."}}, TextOptions{Verdict: true}, nil, "\n" +
 			"download: warning: The far receive window limits: 326 kB / 41.1 ms =\n" +

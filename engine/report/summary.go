@@ -239,7 +239,7 @@ func (t *summary) verdicts() {
 		case several:
 			first = v.Dir.String() + ": "
 		}
-		t.wrapped(first, v.Main.Text)
+		t.wrapped(first, offScreen.Replace(v.Main.Text))
 		t.remedies(v.Main.Remedy)
 		for j := range v.Also {
 			t.wrapped("  also "+rank(&v.Also[j]), v.Also[j].Title)
