@@ -64,7 +64,7 @@ func manualExamples(manual string) (found []example) {
 
 var (
 	addresses = regexp.MustCompile(`\d+\.\d+\.\d+\.\d+`)
-	verdict   = regexp.MustCompile(`(?m)^(upload|download|both ways): .*(\n(upload|download|both ways): .*)*`)
+	verdict   = regexp.MustCompile(`(?m)^(upload|download|both ways): .*(\n(upload: |download: |both ways: | {8}).*)*`)
 	trailing  = regexp.MustCompile(`(?m) +$`)
 )
 

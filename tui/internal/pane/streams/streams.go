@@ -60,7 +60,7 @@ func toldBy(s *engine.Snapshot, st *engine.Stream) string {
 	case s.Peer.Linerate:
 		return "  far tcp not told yet"
 	}
-	return "  far tcp unknown (stock iperf3)"
+	return "  far tcp – (stock iperf3)"
 }
 
 // Rows is how many streams have a row of their own in a pane of height h.

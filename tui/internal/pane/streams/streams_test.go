@@ -167,7 +167,7 @@ func TestTitleSaysWhoTells(t *testing.T) {
 		"upload":    {engine.Peer{}, engine.Stream{Conn: engine.Conn{Sender: true}}, "STREAMS 1"},
 		"linerate":  {engine.Peer{Linerate: true}, told, "STREAMS 1  far tcp 0.3 s ago"},
 		"too early": {engine.Peer{Linerate: true}, engine.Stream{Conn: engine.Conn{Dir: engine.Download}}, "STREAMS 1  far tcp not told yet"},
-		"stock":     {engine.Peer{}, engine.Stream{Conn: engine.Conn{Dir: engine.Download}}, "STREAMS 1  far tcp unknown (stock iperf3)"},
+		"stock":     {engine.Peer{}, engine.Stream{Conn: engine.Conn{Dir: engine.Download}}, "STREAMS 1  far tcp – (stock iperf3)"},
 	} {
 		s := &engine.Snapshot{Peer: test.peer, Streams: []engine.Stream{test.stream}}
 		if got := Title(s, Options{}, 1); got != test.want {
