@@ -91,7 +91,7 @@ func TestCases(t *testing.T) {
 			"demo on two cores, one stream: both are busy",
 			base(oneHost(.88, .71), rateOf(up, 34e9), thread(engine.Local, "lr-tx-1", up, 0, .85), thread(engine.Far, "lr-rx-1", up, 1, .65)),
 			map[engine.Direction]string{up: CoresBusy},
-			map[engine.Direction]string{up: "Both cores are busy (sending thread 85 %, receiving thread 65 %): + may still help."},
+			map[engine.Direction]string{up: "Both cores are busy (sending thread 85 %, receiving thread 65 %): another stream (+) may still help."},
 			[]string{SenderCore, ReceiverCore, FarOneThread, LineRate, FarUnknown, AllCoresFull},
 		},
 		{

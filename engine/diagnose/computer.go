@@ -172,7 +172,7 @@ func (e *Evidence) orMoreStreams(f *engine.Finding, dir engine.Direction) {
 		f.Text += fmt.Sprintf(": more streams do not help, %s.", t)
 		return
 	}
-	f.Text += ": + may still help."
+	f.Text += ": another stream (+) may still help."
 	f.Press, f.Proof = "+", engine.ProofAddStream
 	if len(f.Short) <= 32 {
 		f.Short += ", try +"

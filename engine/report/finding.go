@@ -75,7 +75,7 @@ func rank(f *engine.Finding) string {
 var offScreen = strings.NewReplacer(
 	"press + for another stream", "add a stream (-P)",
 	"Press + to see", "Add a stream (-P) to see",
-	": + may still help", ": another stream (-P) may still help",
+	"another stream (+)", "another stream (-P)",
 	"Try the other direction with d", "Try the other direction (-R)",
 )
 
