@@ -28,7 +28,7 @@ type Examination struct {
 	Settings probes.Settings
 	Firewall probes.Firewall
 	Memory   probes.Reading[float64] // peak bandwidth of the RAM, bits/s
-	Vitals   probes.Vitals // of the computer as a whole
+	Vitals   probes.Vitals           // of the computer as a whole
 
 	// Known with a target only.
 	Gateway  probes.Reading[bool]   // the target is this computer's default gateway

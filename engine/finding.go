@@ -52,10 +52,13 @@ func (s Side) String() string { return sideNames[min(int(s), len(sideNames)-1)] 
 type Evidence struct {
 	Name  string // "core 3 busy", "tcpi_rtt"
 	Value float64
-	Unit  string // base unit: "bit/s", "B", "s", "share", "1/s", ""
+	Unit  string // base unit: "bit/s", "B", "s", "share", "1/s"; "" for a count; True
 	Side  Side
 	Age   time.Duration // since it was read
 }
+
+// True is the unit of what is no number: it is so, and the value is 1.
+const True = "true"
 
 // Remedy is something the operator can do; the program never does it unasked.
 type Remedy struct {

@@ -135,7 +135,7 @@ func routerAsEndpoint(e *Evidence, dir engine.Direction) ruling {
 	if e.Path.Gateway.Known() && e.Path.Gateway.Value {
 		f.Confidence = engine.Likely
 		f.Text = "The far end is this computer's gateway: this measures the router as an endpoint, not what it forwards. Test through it."
-		f.Evidence = e.from(dir, engine.Evidence{Name: "far end is the gateway", Value: 1, Side: engine.Path})
+		f.Evidence = e.from(dir, engine.Evidence{Name: "far end is the gateway", Value: 1, Unit: engine.True, Side: engine.Path})
 		return holds(f)
 	}
 	v := e.eachComputer(func(side engine.Side) ruling {
@@ -157,7 +157,7 @@ func routerAsEndpoint(e *Evidence, dir engine.Direction) ruling {
 		f.Side, f.Core = e.side(side), top.Core
 		f.Text = fmt.Sprintf("The %send is a router and its core %d is full (%s): this measures it as an endpoint, not what it forwards. Test through it.",
 			orElse(e.where(side), "local "), top.Core, percent(top.Busy()))
-		f.Evidence = e.from(dir, e.share(fmt.Sprintf("core %d busy", top.Core), top.Busy(), side), e.fact("forwards", 1, "", side))
+		f.Evidence = e.from(dir, e.share(fmt.Sprintf("core %d busy", top.Core), top.Busy(), side), e.fact("forwards", 1, engine.True, side))
 		return holds(f)
 	})
 	if v.state == RuledOut && !e.Path.Gateway.Known() && !e.Test.SameHost {
@@ -203,7 +203,7 @@ func throughTunnel(e *Evidence, dir engine.Direction) ruling {
 		}
 		f.Text = fmt.Sprintf("This measures %s: the port on this computer is served by %s. TCP's figures describe only the way to it.", what, clip(program, 16))
 		f.Short = "this measures " + what
-		f.Evidence = e.from(dir, engine.Evidence{Name: "listener " + clip(program, 16), Value: 1, Side: engine.Local})
+		f.Evidence = e.from(dir, engine.Evidence{Name: "listener " + clip(program, 16), Value: 1, Unit: engine.True, Side: engine.Local})
 		return holds(f)
 	}
 	kind := e.kind(engine.Local)
@@ -214,7 +214,7 @@ func throughTunnel(e *Evidence, dir engine.Direction) ruling {
 		f.Confidence = engine.Likely
 		f.Text = fmt.Sprintf("The route leaves by %s, a tunnel (%s): this measures the tunnel.", name, k)
 		f.Short = fmt.Sprintf("this measures the tunnel %s", clip(name, 16))
-		f.Evidence = e.from(dir, e.fact("tunnel "+k, 1, "", engine.Local))
+		f.Evidence = e.from(dir, e.fact("tunnel "+k, 1, engine.True, engine.Local))
 		return holds(f)
 	case !ok:
 		return unseen("interface: " + kind.Why())

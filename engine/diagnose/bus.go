@@ -192,7 +192,7 @@ func sleepyBus(e *Evidence, dir engine.Direction) ruling {
 			e.device(side), driver, unit.Rate(in), unit.Rate(out)),
 		Short: "PCIe power saving slows receiving",
 		Proof: engine.ProofReverse,
-		Evidence: e.from(dir, e.fact("ASPM on", 1, "", side),
+		Evidence: e.from(dir, e.fact("ASPM on", 1, engine.True, side),
 			engine.Evidence{Name: "goodput the other way", Value: out, Unit: "bit/s", Side: engine.Local}),
 		Remedy: []engine.Remedy{sys.do("Switch ASPM off for this card.",
 			fmt.Sprintf("echo 0 > /sys/class/net/%s/device/link/l1_aspm", sys.card), sys.noASPM())},

@@ -46,7 +46,7 @@ func energyEfficient(e *Evidence, dir engine.Direction) ruling {
 			Severity: engine.SeverityWarning, Confidence: engine.Sure, Side: e.side(side), Core: -1,
 			Short:    "Energy-Efficient Ethernet drops",
 			Proof:    engine.ProofNone,
-			Evidence: e.from(dir, e.fact("EEE active", 1, "", side)),
+			Evidence: e.from(dir, e.fact("EEE active", 1, engine.True, side)),
 			Remedy:   []engine.Remedy{sys.ethtool("Switch Energy-Efficient Ethernet off.", "--set-eee", "eee off", "", "")},
 		}
 		if flaps.Value == 0 {

@@ -203,7 +203,11 @@ func (e *Evidence) holeFinding(dir engine.Direction, side engine.Side, size, mtu
 		f.Short = "large packets vanish: MTU?"
 		return f
 	}
-	f.Text = fmt.Sprintf("The path drops packets above %d bytes in %s (host MTU %d).", size, dir, mtu)
+	about := ""
+	if e.swept(dir).rough {
+		about = "about "
+	}
+	f.Text = fmt.Sprintf("The path drops packets above %s%d bytes in %s (host MTU %d).", about, size, dir, mtu)
 	f.Short = fmt.Sprintf("packets above %d bytes vanish", size)
 	f.Evidence = append(f.Evidence, engine.Evidence{Name: "largest packet that passes", Value: float64(size), Unit: "B", Side: engine.Path})
 	f.Remedy = append([]engine.Remedy{sys.mtu(fmt.Sprintf("Set the MTU to %d on both hosts, or lock it on the route.", size), size)}, f.Remedy...)

@@ -61,7 +61,7 @@ func (e *Evidence) packetByPacket(dir engine.Direction, side engine.Side) ruling
 		Short: fmt.Sprintf("%soffload off: %s", e.where(side), strings.Join(off, ", ")),
 	}
 	for _, name := range off {
-		f.Evidence = append(f.Evidence, e.fact(name+" off", 1, "", side))
+		f.Evidence = append(f.Evidence, e.fact(name+" off", 1, engine.True, side))
 	}
 	onPurpose := sys.keepsOffloadsOff() || e.queueManager(side)
 	if onPurpose {
@@ -102,7 +102,7 @@ func (e *Evidence) collapsesCut(dir engine.Direction, side engine.Side, nic prob
 			e.device(side), unit.Rate(g), unit.Rate(back)),
 		Short: "sending collapses with TSO on",
 		Proof: engine.ProofReverse,
-		Evidence: e.from(dir, e.fact("tso on", 1, "", side),
+		Evidence: e.from(dir, e.fact("tso on", 1, engine.True, side),
 			engine.Evidence{Name: "goodput the other way", Value: back, Unit: "bit/s", Side: engine.Local}),
 		Remedy: []engine.Remedy{sys.say("On vmxnet3 TSO has been seen to hurt: try both.")},
 	}
@@ -285,7 +285,7 @@ func mergingForwarder(e *Evidence, dir engine.Direction) ruling {
 			Text: fmt.Sprintf("LRO of %s breaks TCP that is forwarded (%s): GRO does the same without harm.",
 				e.device(side), forward),
 			Short:    e.where(side) + "LRO breaks forwarded TCP",
-			Evidence: e.from(dir, e.fact("LRO on", 1, "", side)),
+			Evidence: e.from(dir, e.fact("LRO on", 1, engine.True, side)),
 			Remedy: []engine.Remedy{sys.ethtool("Use GRO instead of LRO.", "-K", "lro off gro on",
 				"LargeReceiveOffload=no, GenericReceiveOffload=yes", "ethtool.feature-lro off ethtool.feature-gro on")},
 		})

@@ -216,7 +216,7 @@ func halfDuplex(e *Evidence, dir engine.Direction) ruling {
 		case nic.Duplex.Value == "half":
 			f.Text = fmt.Sprintf("Half duplex on %s: one direction starves the other.", e.device(side))
 			f.Short = clip(e.device(side), 20) + " is half duplex"
-			f.Evidence = e.from(dir, e.fact("half duplex", 1, "", side))
+			f.Evidence = e.from(dir, e.fact("half duplex", 1, engine.True, side))
 		case collisions.Value > 0:
 			f.Text = fmt.Sprintf("%s on %s: half duplex somewhere on this cable.", plural(collisions.Value, "collision", "collisions"), e.device(side))
 			f.Short = "collisions: half duplex"

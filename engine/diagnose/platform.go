@@ -281,7 +281,7 @@ func userStack(e *Evidence, dir engine.Direction) ruling {
 	if known {
 		f.Evidence = append(f.Evidence, e.fact("MTU", float64(mtu), "B", engine.Local))
 	} else {
-		f.Evidence = append(f.Evidence, engine.Evidence{Name: "interface " + clip(nic.Name, 16), Value: 1, Side: engine.Local, Age: e.end(engine.Local).FactsAge})
+		f.Evidence = append(f.Evidence, engine.Evidence{Name: "interface " + clip(nic.Name, 16), Value: 1, Unit: engine.True, Side: engine.Local, Age: e.end(engine.Local).FactsAge})
 	}
 	return holds(f)
 }

@@ -45,7 +45,7 @@ func radio(e *Evidence, dir engine.Direction) ruling {
 		}
 		if saves {
 			f.Severity = engine.SeverityWarning
-			f.Evidence = append(f.Evidence, e.fact("power save on", 1, "", side))
+			f.Evidence = append(f.Evidence, e.fact("power save on", 1, engine.True, side))
 			f.Remedy = append([]engine.Remedy{sys.radioAwake()}, f.Remedy...)
 		}
 		if retries > radioRetries {

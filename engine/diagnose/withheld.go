@@ -157,7 +157,7 @@ func slowCore(e *Evidence, dir engine.Direction) ruling {
 		}
 		f := engine.Finding{
 			Severity: engine.SeverityWarning, Confidence: engine.Sure, Side: e.side(side), Core: -1,
-			Evidence: e.from(dir, e.fact("governor "+governor, 1, "", side)),
+			Evidence: e.from(dir, e.fact("governor "+governor, 1, engine.True, side)),
 			Remedy:   []engine.Remedy{e.system(side).fullClock()},
 		}
 		if e.Test.Idle {

@@ -71,7 +71,7 @@ func (d *doctor) findings() {
 		}
 		parts := []string{about}
 		for _, e := range f.Evidence {
-			parts = append(parts, measured(e))
+			parts = append(parts, unit.Named(e.Name, e.Value, e.Unit))
 		}
 		d.phrases("  ", parts)
 		d.remedies(f.Remedy)
@@ -88,12 +88,4 @@ func (d *doctor) unknown() {
 	for _, l := range lines {
 		d.wrapped("  ", l)
 	}
-}
-
-// measured is one piece of evidence with its unit.
-func measured(e engine.Evidence) string {
-	if e.Unit == "" && e.Value == 1 { // that it is so is all there is to say
-		return e.Name
-	}
-	return e.Name + " " + unit.Value(e.Value, e.Unit)
 }

@@ -71,7 +71,7 @@ func patient() engine.Examination {
 		Findings: []engine.Finding{
 			{
 				Code: "R02", Severity: engine.SeverityFault, Confidence: engine.Sure, Dir: engine.Both, Text: "Half duplex on enp1s0.7: one direction starves the other.",
-				Evidence: []engine.Evidence{{Name: "half duplex", Value: 1}},
+				Evidence: []engine.Evidence{{Name: "half duplex", Value: 1, Unit: engine.True}},
 				Remedy:   []engine.Remedy{{Text: "Switch autonegotiation on at both ends of the cable.", Temporary: "ethtool -s enp1s0 autoneg on", Persistent: "/etc/systemd/network/10-enp1s0.link, below [Link]: AutoNegotiation=yes, as the manual of systemd.link tells it"}},
 			},
 			{Code: "R43", Severity: engine.SeverityWarning, Confidence: engine.Likely, Side: engine.Path, Dir: engine.Upload, Text: "The path drops packets above 1400 bytes in upload.",

@@ -180,6 +180,7 @@ func TestValue(t *testing.T) {
 		{12, "1/s", "12/s"},
 		{3.4e9, "Hz", "3.40 GHz"},
 		{-61.25, "dBm", "-61.2 dBm"},
+		{1, "true", "yes"},
 		{math.NaN(), "K", "–"},
 		{3, "", "3"},
 		{3, "segments", "3 segments"},
@@ -211,6 +212,23 @@ func TestBelongs(t *testing.T) {
 	} {
 		if got := Belongs(test.before, test.word); got != test.want {
 			t.Errorf("Belongs(%q, %q) = %v", test.before, test.word, got)
+		}
+	}
+}
+
+func TestNamed(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		v    float64
+		base string
+		want string
+	}{
+		{"half duplex", 1, "true", "half duplex"},
+		{"collisions", 1, "", "collisions 1"},
+		{"core 3 busy", 0.99, "share", "core 3 busy 99 %"},
+	} {
+		if got := Named(test.name, test.v, test.base); got != test.want {
+			t.Errorf("Named(%q, %v, %q) = %q, want %q", test.name, test.v, test.base, got, test.want)
 		}
 	}
 }

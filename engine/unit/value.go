@@ -12,7 +12,7 @@ import (
 const exactBytes = 1 << 16
 
 // Value prints a number in a base unit: "bit/s", "B", "s", "share" (of one), "1/s", "Hz",
-// "dBm", "K", or "" for a plain count. Behind a count of anything else stands its name.
+// "dBm", "K", "true" for what is so, or "" for a plain count. Behind a count of anything else stands its name.
 func Value(v float64, base string) string {
 	switch base {
 	case "bit/s":
@@ -43,8 +43,21 @@ func Value(v float64, base string) string {
 		return strconv.FormatFloat(v, 'f', 1, 64) + " " + base
 	case "":
 		return Count(v)
+	case yes:
+		return "yes"
 	}
 	return Count(v) + " " + base
+}
+
+// yes is the unit of what is no number (engine.True).
+const yes = "true"
+
+// Named prints a value after its name, of what is no number the name alone.
+func Named(name string, v float64, base string) string {
+	if base == yes {
+		return name
+	}
+	return name + " " + Value(v, base)
 }
 
 // Share prints a share of one in percent. Below 10 % it keeps a digit, below 1 % two: loss

@@ -112,7 +112,7 @@ func also(v *engine.Verdict) string {
 func numbers(evidence []engine.Evidence) string {
 	words := make([]string, 0, len(evidence))
 	for _, e := range evidence {
-		words = append(words, e.Name+" "+unit.Value(e.Value, e.Unit))
+		words = append(words, unit.Named(e.Name, e.Value, e.Unit))
 	}
 	return strings.Join(words, ", ")
 }
