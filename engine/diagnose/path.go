@@ -24,6 +24,9 @@ const (
 	// policedLoss is what CUBIC loses at a policer, with timeouts and retransmissions
 	// that are lost again; policedAlways is so much that BBR shows it alone.
 	policedLoss, policedAlways = 0.005, 0.01
+	// A policer of so many times the rate drops nothing of it. CUBIC stays below one with a
+	// bucket that is too small, but not so far.
+	wayBelow = 8.0
 	// insideComputer is the least round trip time, seconds, below which packets over veth
 	// have not left the computer: a busy pair of cores loses 0.02 % there.
 	insideComputer = 0.0005
@@ -155,6 +158,8 @@ func policer(e *Evidence, dir engine.Direction) ruling {
 	lost := min(v.loss.p, v.loss.recent) // a policer drops all the time
 	brim := e.atTheBrim(dir, v)
 	switch {
+	case e.plateau(dir).Value > wayBelow*v.goodput:
+		return no(fmt.Sprintf("%s went through in an earlier step", unit.Rate(e.plateau(dir).Value)))
 	case brim:
 	case lost < policedLoss:
 		return no(fmt.Sprintf("%s of the segments are sent again", permille(lost)))

@@ -106,6 +106,8 @@ func pathRows() []row {
 		{Policer, "0.6 %, no timeouts", policed(rateOf(up, 30e6), again(up, lost(20000, 120, 0)), tcp(local, probes.Counters{"TcpExt.TCPTimeouts": 0})), up, RuledOut, "none timed out"},
 		{Policer, "lost long ago", policed(again(up, func(w *StreamWindow) { w.Now.TotalRetrans = w.Before.TotalRetrans + 80 })), up, RuledOut, "0.49 %"},
 		{Policer, "what random loss allows", policed(rateOf(up, 13e6)), up, RuledOut, "would allow"},
+		{Policer, "BBR was 34 times as fast", policed(steps(Step{Spec: engine.Spec{Streams: 1, Congestion: bbr}, Rates: [2]float64{34 * 25e6, 0}})), up, RuledOut, "850 Mbit/s went through"},
+		{Policer, "BBR was twice as fast", policed(steps(Step{Spec: engine.Spec{Streams: 1, Congestion: bbr}, Rates: [2]float64{47e6, 0}})), up, Holds, "about 47.0 Mbit/s"},
 		{Policer, "a queue, few lost again", policed(again(up, wide(20*ms, 33*ms)), tcp(local, probes.Counters{"TcpExt.TCPLostRetransmit": 7})), up, RuledOut, "a queue"},
 		{Policer, "a queue, 2.7 % lost again", policed(again(up, wide(20*ms, 33*ms)), rateOf(up, 47e6)), up, Holds, ""},
 		{Policer, "counters unknown", policed(rateOf(up, 30e6), again(up, lost(20000, 120, 0)), blindVitals(local)), up, Unseen, "lost retransmissions"},
