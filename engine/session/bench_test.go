@@ -88,13 +88,13 @@ func BenchmarkTick(b *testing.B) {
 				c := newConductor(ctx, s)
 				c.open(plan{spec: c.spec, change: "start"})
 				c.onOpened(<-c.opened)
-				c.nextTick, c.nextLoad, c.nextPublish = start.Add(tick), start.Add(tick), start.Add(tick)
-				c.nextHost = start.Add(1000 * time.Hour)
+				c.due.tick, c.due.load, c.due.publish = start.Add(tick), start.Add(tick), start.Add(tick)
+				c.due.host = start.Add(1000 * time.Hour)
 				now := start
 				for b.Loop() {
 					now = now.Add(tick)
 					test.now = now
-					c.due(now)
+					c.meet(now)
 				}
 				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)*10/1e9*100, "core-%")
 				cancel()

@@ -124,7 +124,7 @@ func (c *conductor) describe(from, to engine.Spec) string {
 
 // undo asks for the spec of the last step that ran with another one.
 func (c *conductor) undo() error {
-	for _, seg := range slices.Backward(c.segments) {
+	for _, seg := range slices.Backward(c.past.segments) {
 		if seg.Sums != nil && !seg.Proof && seg.Spec != c.want {
 			return c.ask(seg.Spec, "")
 		}

@@ -12,15 +12,15 @@ import (
 // they see is from the last seconds of payload: since then cores and streams rest.
 func (c *conductor) conclude(r *engine.Result) {
 	s := c.step
-	if c.then == nothing && r.Err == nil && s.seg.Spec.Limited() && c.asked != nil && c.asked.Test.Step == s.seg.Index {
+	if c.then == nothing && r.Err == nil && s.seg.Spec.Limited() && c.opinion.asked != nil && c.opinion.asked.Test.Step == s.seg.Index {
 		s.seg.PeerCPU = r.RemoteCPU
 		s.seg.Sums = atMean(c.sumsNow())
-		e := *c.asked
-		e.Steps = append(slices.Clip(c.steps), s.kept())
+		e := *c.opinion.asked
+		e.Steps = append(slices.Clip(c.past.steps), s.kept())
 		c.consult(s.meter.lastTick, e)
 	}
 	if c.queue != nil {
-		c.queue.conclude(engine.Findings(c.verdicts))
+		c.queue.conclude(engine.Findings(c.opinion.verdicts))
 	}
 }
 

@@ -11,16 +11,6 @@ import (
 	"linerate/probes"
 )
 
-// Cadence of the conductor. All but tick itself are rounded to it, so that one wake-up
-// serves them together.
-const (
-	tick         = 100 * time.Millisecond // counters are read, graphs get a slot
-	idleTick     = 500 * time.Millisecond // while no test runs
-	loadEvery    = 500 * time.Millisecond // cores are read, rules are asked
-	publishEvery = 250 * time.Millisecond // 0.2, 0.5, 0.7, 1.0 s
-	hostEvery    = 30 * time.Second       // facts that hardly change are read again
-)
-
 const (
 	// settleKeys is how long after the last key a change is sent: five quick keys are one.
 	settleKeys = 300 * time.Millisecond
@@ -87,32 +77,23 @@ type conductor struct {
 	probed    chan probed
 	path      path
 	roof      probes.Reading[diagnose.Ceiling]
-	tracker   *diagnose.Tracker
-	verdicts  []engine.Verdict
-	reviewed  review
-	asked     *diagnose.Evidence // what they rest on; nil: the rules were never asked
-	told      [2]string          // code of the verdict in the log, by direction
+	opinion   opinion
 	search    search
 	proof     proof
-	autoDone  bool             // Config.Auto has had its search
-	segments  []engine.Segment // ended, oldest first; never written again
-	steps     []diagnose.Step  // of those that ran
-	numbers   []int            // of steps, as the list of segments counts them
-	payloadTo time.Duration    // when the payload of the last step ended
-	moved     uint64           // bytes of the steps that have ended
-	streams   []engine.Stream  // as published last, for the time between steps
+	autoDone  bool // Config.Auto has had its search
+	past      past
+	streams   []engine.Stream // as published last, for the time between steps
 	sums      []engine.Sum
 	history   *history
 
 	// Told.
-	queue    *queue
-	peer     engine.Peer
-	events   []engine.Event // replaced, never written again
-	eventSeq uint64
-	seq      uint64
-	changed  bool // publish before waiting again
+	queue   *queue
+	peer    engine.Peer
+	diary   diary
+	seq     uint64
+	changed bool // publish before waiting again
 
-	nextTick, nextLoad, nextVitals, nextPublish, nextHost time.Time
+	due deadlines
 
 	// The end.
 	done     bool      // nothing runs because a test has ended by itself, or has failed
@@ -143,9 +124,9 @@ func newConductor(ctx context.Context, s *Session) *conductor {
 		spec:      s.cfg.Spec,
 		want:      s.cfg.Spec,
 		history:   newHistory(),
-		tracker:   diagnose.NewTracker(),
+		opinion:   opinion{tracker: diagnose.NewTracker()},
 		peer:      engine.Peer{Host: s.cfg.Spec.Host},
-		nextTick:  now, nextLoad: now, nextVitals: now, nextPublish: now, nextHost: now,
+		due:       deadlines{now, now, now, now, now},
 	}
 	c.sight.threads = map[int]probes.ThreadLoad{}
 	return c
@@ -169,7 +150,7 @@ func (c *conductor) run() engine.Summary {
 		c.failure = iperf.ErrInterrupted
 	}
 	c.stage, c.done = idle, true
-	c.last = c.asked
+	c.last = c.opinion.asked
 	return engine.Summary{Last: c.publish(time.Now()), Err: c.failure}
 }
 
@@ -202,13 +183,13 @@ func (c *conductor) loop(interrupted <-chan struct{}) {
 			interrupted = nil
 			c.interrupt()
 		}
-		c.due(time.Now())
+		c.meet(time.Now())
 	}
 }
 
 // wake is when the next thing falls due.
 func (c *conductor) wake() time.Time {
-	at := c.nextTick
+	at := c.due.tick
 	for _, t := range []time.Time{c.changeAt, c.quitBy} {
 		if !t.IsZero() && t.Before(at) {
 			at = t
@@ -217,8 +198,8 @@ func (c *conductor) wake() time.Time {
 	return at
 }
 
-// due does everything whose time has come.
-func (c *conductor) due(now time.Time) {
+// meet does everything whose time has come.
+func (c *conductor) meet(now time.Time) {
 	if !c.changeAt.IsZero() && !now.Before(c.changeAt) {
 		c.changeAt = time.Time{}
 		c.send()
@@ -228,7 +209,7 @@ func (c *conductor) due(now time.Time) {
 		c.overtime = true
 		c.cancel()
 	}
-	if !now.Before(c.nextTick) {
+	if !now.Before(c.due.tick) {
 		c.onTick(now)
 	}
 	if c.changed {
@@ -244,35 +225,23 @@ func (c *conductor) onTick(now time.Time) {
 		every = tick
 		c.sample(now)
 	}
-	for c.nextTick = c.nextTick.Add(every); !c.nextTick.After(now); {
-		c.nextTick = c.nextTick.Add(every)
+	for c.due.tick = c.due.tick.Add(every); !c.due.tick.After(now); {
+		c.due.tick = c.due.tick.Add(every)
 	}
 	frozen := c.stage == idle && c.done
-	if !frozen && reached(&c.nextLoad, loadEvery, now) {
+	if !frozen && reached(&c.due.load, loadEvery, now) {
 		c.load(now)
 	}
-	if !frozen && reached(&c.nextVitals, vitalsEvery, now) {
+	if !frozen && reached(&c.due.vitals, vitalsEvery, now) {
 		c.readVitals()
 		c.probePath(now)
 	}
-	if !frozen && reached(&c.nextHost, hostEvery, now) {
+	if !frozen && reached(&c.due.host, hostEvery, now) {
 		c.look()
 	}
-	if !frozen && reached(&c.nextPublish, publishEvery, now) {
+	if !frozen && reached(&c.due.publish, publishEvery, now) {
 		c.changed = true
 	}
-}
-
-// reached reports whether a deadline lies nearer to this tick than to the next, and
-// moves it on.
-func reached(deadline *time.Time, every time.Duration, now time.Time) bool {
-	if deadline.Sub(now) > tick/2 {
-		return false
-	}
-	for deadline.Sub(now) <= tick/2 {
-		*deadline = deadline.Add(every)
-	}
-	return true
 }
 
 func (c *conductor) punctual(late time.Duration) {

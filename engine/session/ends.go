@@ -93,7 +93,7 @@ func (c *conductor) fail(err error) {
 
 // stopped is the state without traffic that the operator asked for.
 func (c *conductor) stopped() {
-	c.verdicts = nil
+	c.opinion.verdicts = nil
 	c.streams, c.sums = quiet(c.streams, c.sums)
 	c.event("traffic stopped")
 }
@@ -126,18 +126,15 @@ func (c *conductor) endStep(r *engine.Result, err error) {
 			c.failure = err
 		}
 	}
-	s.seg.Verdict, s.seg.Title = headline(c.verdicts)
+	s.seg.Verdict, s.seg.Title = headline(c.opinion.verdicts)
 	c.streams = c.streamsNow()
 	c.sums = c.sumsNow()
 	s.seg.Sums = atMean(c.sums)
 	if c.then != change {
 		c.sums = s.seg.Sums
 	}
-	c.segments = append(c.segments, s.seg)
-	c.remember(s)
+	c.past.remember(s)
 	c.proofStepEnded(&s.seg)
-	c.payloadTo = s.seg.End
-	c.moved += s.meter.moved()
 	c.step = nil
 }
 

@@ -16,24 +16,12 @@ const timestamps = 1
 func (c *conductor) judge(now time.Time) { c.consult(c.since(now), c.evidence(time.Now())) }
 
 func (c *conductor) consult(at time.Duration, e diagnose.Evidence) {
-	c.asked = &e
-	verdicts := c.tracker.Update(at, e)
-	c.review(at, &e, verdicts)
-	for i := range verdicts {
-		c.tellVerdict(&verdicts[i])
+	c.opinion.form(at, &e)
+	for i := range c.opinion.verdicts {
+		if v := &c.opinion.verdicts[i]; c.opinion.news(v) {
+			c.event("%v: %s", v.Dir, v.Main.Title)
+		}
 	}
-	c.verdicts = verdicts
-}
-
-// tellVerdict puts a new answer about one direction into the log.
-func (c *conductor) tellVerdict(v *engine.Verdict) {
-	told := &c.told[v.Dir&1]
-	code := v.Main.Code
-	if code == diagnose.Measuring || code == *told {
-		return
-	}
-	*told = code
-	c.event("%v: %s", v.Dir, v.Main.Title)
 }
 
 // evidence is everything the rules may look at.
@@ -56,7 +44,7 @@ func (c *conductor) evidence(now time.Time) diagnose.Evidence {
 			Dest: c.peer.Addr.Addr(), Source: c.sight.route.Value.Source, Gateway: c.sight.gateway,
 			Listener: c.sight.listener,
 		},
-		Steps: c.steps,
+		Steps: c.past.steps,
 	}
 	if c.cfg.LinkBps > 0 {
 		e.Test.StreamBps = c.wire(s.seg.Spec).Bitrate

@@ -46,7 +46,7 @@ func (c *conductor) prove() error {
 		c.cancelProof(0)
 		return nil
 	}
-	f := engine.Provable(c.verdicts)
+	f := engine.Provable(c.opinion.verdicts)
 	switch {
 	case c.stage == idle && !c.done:
 		return errStopped
@@ -54,7 +54,7 @@ func (c *conductor) prove() error {
 		return errNoTest
 	case c.stage != flowing || !c.changeAt.IsZero():
 		return errNotFlows
-	case len(c.verdicts) == 0:
+	case len(c.opinion.verdicts) == 0:
 		return errNoVerdict
 	case f == nil:
 		return errNoProof

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"linerate/engine"
-	"linerate/engine/diagnose"
 	"linerate/engine/unit"
 	"linerate/probes"
 )
@@ -15,7 +14,7 @@ func (c *conductor) sample(now time.Time) {
 	if c.stage != flowing {
 		return // what is left of a test that ends is read at its end
 	}
-	c.punctual(now.Sub(c.nextTick))
+	c.punctual(now.Sub(c.due.tick))
 	s, at := c.step, c.since(now)
 	s.meter.sample(s.test, at, now)
 	s.recent.Add(now, s.meter.scratch)
@@ -62,53 +61,6 @@ func patience(spec engine.Spec) time.Duration {
 	}
 	pause := float64(max(1, spec.Burst)*spec.Block()) * 8 / spec.Bitrate
 	return max(stalledAfter, time.Duration(3*min(pause, 3600)*float64(time.Second)))
-}
-
-// remember keeps what later steps and the rules need to know of s.
-func (c *conductor) remember(s *step) {
-	c.steps = append(c.steps, s.kept())
-	c.numbers = append(c.numbers, s.seg.Index)
-}
-
-// kept is a step as the rules remember it.
-func (s *step) kept() diagnose.Step {
-	kept := diagnose.Step{
-		Spec:    s.seg.Spec,
-		PeerCPU: probes.Unknown[float64](s.seg.PeerCPU.Status, s.seg.PeerCPU.Why()),
-	}
-	for _, sum := range s.seg.Sums {
-		if s.meter.averaged() { // the beginning of a step is nothing to compare with
-			kept.Rates[sum.Dir] = sum.Mean
-		}
-	}
-	if cpu, ok := s.seg.PeerCPU.Get(); ok {
-		kept.PeerCPU = probes.Got(cpu.Total / 100)
-	}
-	return kept
-}
-
-// baseline is the step that a direction's rate is compared with.
-type baseline struct {
-	mean probes.Reading[float64] // bits/s
-	step int                     // its number
-}
-
-// before gives, for each direction, the last step in which it flowed.
-func (c *conductor) before() (last [2]baseline) {
-	for dir := range last {
-		last[dir].mean = probes.Unknown[float64](probes.Absent, "no step before in this direction")
-		for i, s := range slices.Backward(c.steps) {
-			if !s.Spec.Direction.Has(engine.Direction(dir)) {
-				continue
-			}
-			last[dir] = baseline{probes.Unknown[float64](probes.Absent, "the step before was too short"), c.numbers[i]}
-			if s.Rates[dir] > 0 {
-				last[dir].mean = probes.Got(s.Rates[dir])
-			}
-			break
-		}
-	}
-	return last
 }
 
 // delta compares the mean of the running step with the one before.

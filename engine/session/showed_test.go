@@ -338,7 +338,7 @@ func TestProofOfWhatIsNotBuilt(t *testing.T) {
 	c := newConductor(ctx, s)
 	c.open(plan{spec: c.spec, change: "start"})
 	c.onOpened(<-c.opened)
-	c.verdicts = []engine.Verdict{{Main: engine.Finding{Code: diagnose.LateReader, Proof: engine.ProofDiscard}}}
+	c.opinion.verdicts = []engine.Verdict{{Main: engine.Finding{Code: diagnose.LateReader, Proof: engine.ProofDiscard}}}
 	if err := c.do(engine.Prove{}); err != nil {
 		t.Fatal(err)
 	}

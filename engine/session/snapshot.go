@@ -8,17 +8,10 @@ import (
 	"linerate/engine"
 )
 
-// keptEvents is the window of the log that a snapshot carries.
-const keptEvents = 100
-
 // event adds a line to the log.
 func (c *conductor) event(format string, args ...any) {
 	c.changed = true
-	c.eventSeq++
-	// A fresh slice: snapshots hold the old one.
-	events := make([]engine.Event, 0, keptEvents)
-	events = append(events, c.events[max(0, len(c.events)+1-keptEvents):]...)
-	c.events = append(events, engine.Event{Seq: c.eventSeq, At: c.since(time.Now()), Text: fmt.Sprintf(format, args...)})
+	c.diary.add(c.since(time.Now()), fmt.Sprintf(format, args...))
 }
 
 // publish puts the present state into the mailbox.
@@ -34,7 +27,7 @@ func (c *conductor) publish(now time.Time) *engine.Snapshot {
 		Peer:     c.peer,
 		Spec:     c.spec,
 		Label:    c.cfg.Label,
-		Segments: c.segments[:len(c.segments):len(c.segments)],
+		Segments: c.past.segments[:len(c.past.segments):len(c.past.segments)],
 		Streams:  c.streams,
 		Sums:     c.sums,
 		Host:     c.sight.host,
@@ -43,12 +36,12 @@ func (c *conductor) publish(now time.Time) *engine.Snapshot {
 		PathMTU:  c.path.sizes(),
 		Load:     c.sight.load,
 		Drops:    c.sight.drops,
-		Verdicts: c.verdicts,
+		Verdicts: c.opinion.verdicts,
 		Best:     c.search.Best,
 		Proving:  c.proof.proving(c.since(now)),
 		History:  c.history.view(),
-		Moved:    c.moved,
-		Events:   c.events,
+		Moved:    c.past.moved,
+		Events:   c.diary.events,
 		SSHLink:  c.sight.sshLink,
 		SelfCPU:  c.sight.self,
 		Err:      c.failure,
@@ -66,8 +59,8 @@ func (c *conductor) publish(now time.Time) *engine.Snapshot {
 		s.Moved += c.step.meter.moved()
 		seg := c.step.seg
 		seg.Sums = s.Sums
-		seg.Verdict, seg.Title = headline(c.verdicts)
-		s.Segments = append(slices.Clone(c.segments), seg)
+		seg.Verdict, seg.Title = headline(c.opinion.verdicts)
+		s.Segments = append(slices.Clone(c.past.segments), seg)
 	}
 	c.box.put(s)
 	return s

@@ -87,7 +87,7 @@ func (c *conductor) onOpened(a attempt) {
 		return
 	}
 	now := time.Now()
-	c.stage, c.nextTick = flowing, now.Add(tick)
+	c.stage, c.due.tick = flowing, now.Add(tick)
 	c.begun(a.test, now)
 	switch {
 	case c.then != nothing: // a command came while the test was being opened
@@ -118,17 +118,17 @@ func (c *conductor) begun(t Test, now time.Time) {
 	} else {
 		c.step = &step{meter: newMeter(at, info.Conns, window, omit, nil)}
 		c.step.seg = engine.Segment{
-			Index:   len(c.segments) + 1,
+			Index:   len(c.past.segments) + 1,
 			Change:  c.try.change,
 			Spec:    c.try.spec,
 			Proof:   c.try.proof,
 			Start:   at,
 			PeerCPU: probes.Unknown[engine.CPUUse](probes.NotRead, "the server tells at the end of the step"),
 		}
-		c.step.before = c.before()
-		c.told = [2]string{}
+		c.step.before = c.past.before()
+		c.opinion.told = [2]string{}
 		if c.worked {
-			c.step.seg.Gap = max(0, at-c.payloadTo)
+			c.step.seg.Gap = max(0, at-c.past.payloadTo)
 		}
 		c.tellBegin(&c.step.seg, info)
 	}
@@ -181,8 +181,8 @@ func (c *conductor) onRefused(err error) {
 func (c *conductor) refused(err error) {
 	failed := c.try
 	now := c.since(time.Now())
-	c.segments = append(c.segments, engine.Segment{
-		Index: len(c.segments) + 1, Change: failed.change, Spec: failed.spec,
+	c.past.segments = append(c.past.segments, engine.Segment{
+		Index: len(c.past.segments) + 1, Change: failed.change, Spec: failed.spec,
 		Start: now, End: now, Err: err.Error(), Proof: failed.proof,
 		PeerCPU: probes.Unknown[engine.CPUUse](probes.Absent, "the step did not begin"),
 	})
