@@ -60,11 +60,17 @@ func (e *Evidence) unanswered(dir engine.Direction) (most int) {
 // rate.
 func noCause(e *Evidence, dir engine.Direction) ruling {
 	if e.Test.Idle {
-		return holds(engine.Finding{
+		f := engine.Finding{
 			Severity: engine.SeverityOK, Confidence: engine.Unsure, Side: engine.Path, Core: -1,
 			Text:  "Nothing that can be seen without traffic would slow a transfer down.",
 			Short: "nothing found without traffic",
-		})
+		}
+		if e.Path.Dest.IsValid() && !e.Test.SameHost && !e.Path.RTT.Idle.Known() && !e.Path.MTU.Out.Known() {
+			f.Text = "The host has answered no probe: nothing is known of the way to it. " +
+				"Nothing else that can be seen without traffic would slow a transfer down."
+			f.Short = "the host answers no probe"
+		}
+		return holds(f)
 	}
 	if e.younger(leastAge) || !e.flow(dir).Rate.Known() {
 		return no("not asked yet")

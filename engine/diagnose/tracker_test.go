@@ -1,7 +1,9 @@
 package diagnose
 
 import (
+	"net/netip"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -363,6 +365,14 @@ func TestWithoutTraffic(t *testing.T) {
 	clean := base(idleTest)
 	if v := Verdicts(clean); len(v) != 1 || v[0].Main.Code != NoCause || v[0].Main.Text != "Nothing that can be seen without traffic would slow a transfer down." {
 		t.Errorf("got %+v", v)
+	}
+	silent := base(idleTest, func(e *Evidence) {
+		e.Path.Dest = netip.MustParseAddr("192.0.2.7")
+		e.Path.RTT.Idle = probes.Unknown[time.Duration](probes.Absent, "the host answers no probe")
+		e.Path.MTU.Out = probes.Unknown[int](probes.Absent, "the host answers no probe")
+	})
+	if v := Verdicts(silent); len(v) != 1 || v[0].Main.Code != NoCause || !strings.HasPrefix(v[0].Main.Text, "The host has answered no probe") {
+		t.Errorf("of a host that is silent: %+v", v)
 	}
 	for _, c := range Review(clean, up) {
 		if c.Code == RandomLoss && c.State != Unseen {
