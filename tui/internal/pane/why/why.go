@@ -127,7 +127,7 @@ func evidence(p *grid.Page, all []engine.Evidence) {
 	values := make([]string, len(all))
 	name, value := 0, 0
 	for i, e := range all {
-		if e.Unit != "" || e.Value != 1 { // that it is so is all there is to say
+		if e.Unit != engine.True { // that it is so is all there is to say
 			values[i] = unit.Value(e.Value, e.Unit)
 		}
 		name = max(name, min(longest, utf8.RuneCountInString(e.Name)))

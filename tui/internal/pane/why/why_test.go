@@ -32,6 +32,7 @@ func TestPageHoldsTheWholeReasoning(t *testing.T) {
 				Evidence: []engine.Evidence{
 					{Name: "core 3 softirq", Value: 0.94, Unit: "share", Side: engine.Far, Age: 200 * time.Millisecond},
 					{Name: "goodput", Value: 6.51e9, Unit: "bit/s", Side: engine.Local},
+					{Name: "one queue", Value: 1, Unit: engine.True, Side: engine.Far},
 				},
 				Remedy: []engine.Remedy{{Text: "Spread the queues.", Temporary: "ethtool -L eth0 combined 4; ethtool -n eth0", Persistent: "a udev rule"}}},
 			Also: []engine.Finding{{Code: "R14", Title: "streams collide"}},
@@ -54,6 +55,7 @@ func TestPageHoldsTheWholeReasoning(t *testing.T) {
 		"    Core 3 is full.",
 		"      core 3 softirq         94 %  far, 0.2 s ago",
 		"      goodput         6.51 Gbit/s  local",
+		"      one queue                    far",
 		"    do: Spread the queues.",
 		"      now:    ethtool -L eth0 combined 4",
 		"              ethtool -n eth0",
