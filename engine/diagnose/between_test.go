@@ -88,6 +88,8 @@ func betweenRows() []row {
 		{Reordering, "10 of 1000 do", base(sender(up, lost(1000, 10, 10))), up, Holds, "100 % of the 10 segments"},
 		{Reordering, "9 of 900 do not", base(sender(up, lost(900, 9, 9))), up, RuledOut, "in order"},
 		{Reordering, "events", base(sender(up, windows(lost(100000, 10, 0), func(w *StreamWindow) { w.Now.Reordering = 4 })), tcp(local, events)), up, Holds, "out of order, 12 times a second"},
+		{Reordering, "the same events at a fast link", base(sender(up, windows(lost(400000, 10, 0), func(w *StreamWindow) { w.Now.Reordering = 4 })), tcp(local, events)), up, RuledOut, "in order"},
+		{Reordering, "duplicates of a closed window", base(sender(up, windows(lost(100000, 3090, 2585), shut(.1)))), up, RuledOut, "closed window"},
 		{Reordering, "49 events", base(sender(up, windows(lost(100000, 10, 0), func(w *StreamWindow) { w.Now.Reordering = 4 })), tcp(local, events), tcp(local, probes.Counters{"TcpExt.TCPTSReorder": 9})), up, RuledOut, "in order"},
 		{Reordering, "10 events of 1000 segments", base(sender(up, slow(1000)), tcp(local, probes.Counters{"TcpExt.TCPSACKReorder": 10})), up, Holds, "TCP waits"},
 		{Reordering, "10 events of 1100 segments", base(sender(up, slow(1100)), tcp(local, probes.Counters{"TcpExt.TCPSACKReorder": 10})), up, RuledOut, "in order"},

@@ -2,7 +2,6 @@ package memory
 
 import (
 	"encoding/binary"
-	"errors"
 	"io/fs"
 	"math"
 	"os"
@@ -164,15 +163,6 @@ type denied struct{}
 
 func (denied) Open(name string) (fs.File, error) {
 	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrPermission}
-}
-
-func TestOtherSystems(t *testing.T) {
-	if runtime.GOOS == "linux" {
-		t.Skip("this is Linux")
-	}
-	if _, err := Bandwidth(fstest.MapFS{}); !errors.Is(err, errors.ErrUnsupported) {
-		t.Errorf("got %v, want it unsupported", err)
-	}
 }
 
 // Known with a sensible figure, or unknown with a reason.
