@@ -158,7 +158,7 @@ func (e *Evidence) paceEachOther(dir engine.Direction, s spread) ruling {
 	if w := workload(tx, rx); w != "" {
 		f.Text += " (" + w + ")"
 	}
-	f.Text += ", while " + sitIdle(s.free)
+	f.Text += ", while " + count(s.free, "core") + sits(s.free)
 	f.Short = "both ends here pace each other"
 	e.orMoreStreams(&f, dir)
 	return holds(f)

@@ -200,7 +200,7 @@ func coreRows() []row {
 		{CoresBusy, "loopback, more streams did not help", base(oneHost(.88, .88), streams(2), rateOf(up, 10.4e9), step(1, up, 10e9, 0)), up, Holds,
 			"more streams do not help, 2 streams gave +4 % over 1."},
 		{CoresBusy, "loopback with free cores", base(oneHost(.88, .9, .1, .1), thread(local, "lr-tx-1", up, 0, .85), thread(farEnd, "lr-rx-1", up, 1, .88)), up, Holds,
-			"pace each other (sending thread 85 %, receiving thread 88 %), while 2 sit idle: another stream (+) may still help."},
+			"pace each other (sending thread 85 %, receiving thread 88 %), while 2 cores sit idle: another stream (+) may still help."},
 		{CoresBusy, "busy with other things", base(oneHost(.88, .71), thread(local, "lr-tx-1", up, 0, .1), thread(farEnd, "lr-rx-1", up, 1, .1)), up, RuledOut, "use only 20 % of a core"},
 		{CoresBusy, "loopback with idle threads", base(oneHost(.6, .6, .1, .1), thread(local, "lr-tx-1", up, 0, .59), thread(farEnd, "lr-rx-1", up, 1, .5)), up, RuledOut, "neither"},
 		{CoresBusy, "loopback, threads unknown", base(oneHost(.8, .8, .1), blindThreads(local), blindThreads(farEnd)), up, Unseen, "hidepid"},

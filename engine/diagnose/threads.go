@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"strconv"
 
 	"linerate/engine"
 	"linerate/probes"
@@ -197,9 +198,11 @@ func named(t Thread) string {
 }
 
 // sitIdle says how many cores have nothing to do: "1 sits idle", "3 sit idle".
-func sitIdle(n int) string {
+func sitIdle(n int) string { return strconv.Itoa(n) + sits(n) }
+
+func sits(n int) string {
 	if n == 1 {
-		return "1 sits idle"
+		return " sits idle"
 	}
-	return fmt.Sprintf("%d sit idle", n)
+	return " sit idle"
 }

@@ -227,11 +227,12 @@ func peer(s *engine.Snapshot) (string, style.Role) {
 	return strings.Join(words, "  "), style.Plain
 }
 
-// limits is the share of the senders' busy time in which a window or buffer held them.
+// limits is the share of the senders' busy time in which a window or buffer held them. In
+// a path that lets nothing through, the kernel counts all of it as held by the far window.
 func limits(s *engine.Snapshot) (string, style.Role) {
 	var busy, rwnd, sndbuf time.Duration
 	for i := range s.Streams {
-		if info, ok := s.Streams[i].TCP.Get(); ok && s.Streams[i].Sender && info.Has(engine.InfoBusyTime) {
+		if info, ok := s.Streams[i].TCP.Get(); ok && s.Streams[i].Sender && s.Streams[i].Rate > 0 && info.Has(engine.InfoBusyTime) {
 			busy += info.BusyTime
 			rwnd += info.RwndLimited
 			sndbuf += info.SndbufLimited

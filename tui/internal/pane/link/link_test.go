@@ -98,9 +98,10 @@ func TestSingleRow(t *testing.T) {
 
 func TestLimitsAreSharesOfBusyTime(t *testing.T) {
 	s := &engine.Snapshot{Streams: []engine.Stream{
-		{Conn: engine.Conn{Sender: true}, TCP: probes.Got(engine.TCPInfo{Size: engine.InfoBusyTime, BusyTime: 6 * time.Second, RwndLimited: 3 * time.Second})},
-		{Conn: engine.Conn{Sender: true}, TCP: probes.Got(engine.TCPInfo{Size: engine.InfoBusyTime, BusyTime: 4 * time.Second, SndbufLimited: time.Second})},
-		{TCP: probes.Got(engine.TCPInfo{Size: engine.InfoBusyTime, BusyTime: time.Hour})}, // receives
+		{Conn: engine.Conn{Sender: true}, Rate: 1e6, TCP: probes.Got(engine.TCPInfo{Size: engine.InfoBusyTime, BusyTime: 6 * time.Second, RwndLimited: 3 * time.Second})},
+		{Conn: engine.Conn{Sender: true}, Rate: 1e6, TCP: probes.Got(engine.TCPInfo{Size: engine.InfoBusyTime, BusyTime: 4 * time.Second, SndbufLimited: time.Second})},
+		{Conn: engine.Conn{Sender: true}, TCP: probes.Got(engine.TCPInfo{Size: engine.InfoBusyTime, BusyTime: time.Hour, RwndLimited: time.Hour})}, // moves nothing
+		{Rate: 1e6, TCP: probes.Got(engine.TCPInfo{Size: engine.InfoBusyTime, BusyTime: time.Hour})},                                               // receives
 	}}
 	want := "held by 30 % far window  10 % send buffer  60 % else"
 	if got, _ := limits(s); got != want {
