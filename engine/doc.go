@@ -12,10 +12,13 @@
 //	probes                 vocabulary of host evidence; Reading[T]
 //	probes/cpu, memory, nic, netstack, pressure, sysctl, firewall, disk
 //	                       read one noun each from the running system
-//	probes/host            all of them together: the HostSource and EvidenceSource
+//	probes/pathmtu, pathrtt
+//	                       probe the path to a host with a few datagrams
+//	probes/host            all of them together: the HostSource, EvidenceSource, PathSource
 //	probes/internal/kfs    whole-file reads of /proc and /sys through fs.FS
 //	probes/internal/rtnl   netlink and ethtool plumbing
 //	probes/internal/nfnl   the packet filters' netlink
+//	probes/internal/echo   datagrams that a host answers, for the two of the path
 //	engine                 this vocabulary
 //	engine/unit            print and parse bits, bytes, durations
 //	engine/internal/wire   the iperf3 control formats: bytes only, no sockets
@@ -27,6 +30,10 @@
 //	                       publishes snapshots
 //	tui                    the dashboard; panes and charts below tui/internal
 //	cmd/linerate           flags, subcommands, exit codes
+//
+// Tests get computers out of fixtures from probes/host/hosttest, networks of namespaces from
+// probes/nstest and, with programs on them, cmd/linerate/internal/lab, whole sessions in fake
+// time from engine/session/sessiontest.
 //
 // # Who may import whom
 //

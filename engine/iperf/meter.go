@@ -183,14 +183,14 @@ func (m *meter) report(now time.Time, r reading) {
 // endOmit closes the omitted part: what is counted from here on is the result, and the
 // clock of the intervals starts again.
 func (m *meter) endOmit(now time.Time) {
-	r := m.read(false)
+	var r reading
+	m.t.startBudgets(func() { r = m.read(false) })
 	if m.every > 0 {
 		m.report(now, r)
 	}
 	m.omitted = false
 	m.origin, m.lastAt = now, now
 	m.base, m.last = r.marks, r.marks
-	m.t.startBudgets()
 }
 
 // close reports the last interval and makes up the account. A test that ends within

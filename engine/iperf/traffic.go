@@ -81,12 +81,16 @@ func budgets(info engine.TestInfo) (b [2]*sock.Budget) {
 	return b
 }
 
-func (t *traffic) startBudgets() {
+// startBudgets begins the count for the goals and runs snapshot at that very moment: what
+// the streams have moved since is what counts.
+func (t *traffic) startBudgets(snapshot func()) {
 	for _, b := range t.budgets {
 		if b != nil {
-			b.Start()
+			within := snapshot
+			snapshot = func() { b.StartWith(within) }
 		}
 	}
+	snapshot()
 }
 
 // goalReached gives a channel that is closed when a byte goal has been reached in the
@@ -114,7 +118,7 @@ func (t *traffic) start(sink engine.Sink, planned time.Duration) {
 	t.info.Start = time.Now()
 
 	if t.info.Spec.Omit == 0 {
-		t.startBudgets() // before the first byte: both ends count the same ones
+		t.startBudgets(func() {}) // before the first byte: both ends count the same ones
 	}
 	// Receivers first: a peer that sends may already be at it.
 	for _, receivers := range []bool{true, false} {
